@@ -35,7 +35,7 @@ def write(folder: Path, matrices: Path | None = None) -> None:
     figures of the package are shown.
     """
     folder.mkdir(parents=True)
-    rows, measured = [], hardware.carried()
+    rows, measured = [], hardware.machines_with_figures()
     for name in machines():
         machine, file_name = topology.load(name), name.replace(":", "-")
         save_picture(machine, folder / f"{file_name}.svg")

@@ -1,4 +1,4 @@
-"""Do the shipped machines hand lines over in the time that real ones take?
+"""Do handoffs of the shipped machines take as long as on the real machines?
 
 The figures are those that come with the project (`uncore_lab/figures`); `uncore validate --matrices
 DIR` does the same with measured matrices of your own.
@@ -22,41 +22,43 @@ from uncore.topology.distance import distance
 from uncore_lab import validate
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.simulate import handoffs
-from uncore_lab.results.table import moved
+from uncore_lab.results.table import differences
 from uncore_lab.validate import contention, handoff
 from uncore_lab.validate.score import broken, free_numbers, score
 from uncore_lab.validate.section import Request
 
 
-@pytest.mark.parametrize("name", figures.carried())
-def test_machine_keeps_its_bounds_and_its_class_medians_on_file(name: str) -> None:
+@pytest.mark.parametrize("name", figures.machines_with_figures())
+def test_handoffs_keep_their_bounds_and_equal_the_class_medians_on_file(name: str) -> None:
     compared = handoff.compared(name, Request())
     assert broken(compared.score, figures.read(name)) == []
-    assert [line for table in handoff.tables([compared]) for line in moved(table)] == []
+    assert [line for table in handoff.tables([compared]) for line in differences(table)] == []
 
 
-@pytest.mark.parametrize("name", figures.carried())
+@pytest.mark.parametrize("name", figures.machines_with_figures())
 def test_figures_state_as_many_pairs_as_the_machine_has(name: str) -> None:
     machine, hardware = topology.load(name), figures.read(name)
     masks = hardware.masks(machine)
     assert not np.any(np.sum(list(masks.values()), axis=0) > 1)
     for label, mask in masks.items():
         expected = hardware.classes[label].pairs
-        # a pair whose time was below the resolution of the machine's clock is missing
+        # One pair is missing, because its time was below the resolution of the machine's clock.
         lost = 1 if name == "core2q9550" else 0
         assert np.count_nonzero(mask) - lost * (label == "l3") == expected, label
 
 
-def test_fitted_number_of_a_family_names_its_machines() -> None:
+def test_source_of_a_fitted_family_number_names_its_machines() -> None:
     for path in sorted((TOPOLOGIES / "families").glob("*.toml")):
         for line in path.read_text().splitlines():
             _, fitted, ids = line.partition('source = "fitted')
             if fitted:
                 names = ids.partition('"')[0].removeprefix(" on ").split()
-                assert names and set(names) <= set(figures.carried()), f"{path}: {line}"
+                assert names and set(names) <= set(figures.machines_with_figures()), (
+                    f"{path}: {line}"
+                )
 
 
-@pytest.mark.parametrize("name", figures.carried())
+@pytest.mark.parametrize("name", figures.machines_with_figures())
 def test_only_numbers_of_components_were_fitted(name: str) -> None:
     machine = topology.load(name)
     components = ("core.", *(f"{level}." for level in machine.levels))
@@ -75,7 +77,7 @@ def test_only_numbers_of_components_were_fitted(name: str) -> None:
 def test_machine_with_a_wrong_number_scores_worse(name: str, change: str) -> None:
     hardware = figures.read(name)
     right, wrong = topology.load(name), topology.load(name, [change])
-    measured = figures.carried_matrix(hardware, right)
+    measured = figures.matrix_of_figures(hardware, right)
     ours, theirs = (
         score(m, hardware, measured, handoffs(m, hardware), "test") for m in (right, wrong)
     )
@@ -100,8 +102,8 @@ def test_several_processes_give_the_same_scores_as_one() -> None:
 
 
 def write_matrix(folder: Path, name: str, factor: float = 1.0) -> None:
-    """Writes the matrix that a user would measure on the machine: in its operating system's
-    numbering, every time multiplied by `factor`.
+    """Writes the matrix that a user would measure on the machine, with every time multiplied by
+    `factor`. Rows are in the order of the operating system's CPU numbers.
     """
     machine = topology.load(name)
     ns = handoffs(machine, figures.read(name))
@@ -124,7 +126,7 @@ def test_a_matrix_is_read_in_the_order_of_the_operating_system(tmp_path: Path) -
     assert exact.pair_err_const_pct > 5 and exact.structure == 1.0
 
 
-def test_a_machine_past_its_bound_ends_with_status_1(
+def test_validate_exits_with_1_if_a_machine_exceeds_a_bound(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_matrix(tmp_path, "tr1950x", factor=1.2)
@@ -141,13 +143,15 @@ def test_a_machine_past_its_bound_ends_with_status_1(
         ("\n" * 31 + "fast," * 31 + "\n", "32: 'fast' is no latency; expected ns, like 87.5"),
     ],
 )
-def test_a_wrong_matrix_gives_one_clear_message(tmp_path: Path, text: str, arguments: str) -> None:
+def test_invalid_matrix_is_refused_with_one_message(
+    tmp_path: Path, text: str, arguments: str
+) -> None:
     (tmp_path / "tr1950x.csv").write_text(text)
     with pytest.raises(UserError, match=arguments):
         handoff.compared("tr1950x", Request(matrices=tmp_path))
 
 
-def test_an_unknown_machine_is_answered_with_the_nearest_name(
+def test_unknown_machine_is_refused_with_the_nearest_name(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit) as end:
@@ -183,9 +187,9 @@ def test_pairs_of_different_kinds_of_cores_are_classes_of_their_own() -> None:
 def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """epyc7742x2 has no figures, as any machine of a user."""
+    """Like a user's machine, epyc7742x2 has no figures."""
     machine = topology.load("tr2990wx")
-    assert machine.id not in figures.carried()
+    assert machine.id not in figures.machines_with_figures()
     classes = figures.by_level(topology.load("epyc7742x2"), "node1").classes
     assert list(classes) == [
         "core", "ccx", "die-home", "die-remote", "socket-home", "socket-remote", "system"
@@ -225,11 +229,11 @@ def test_impossible_request_is_refused_with_the_reason(
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-def test_every_experiment_that_knows_a_machine_is_asked_about_it(
+def test_validate_all_runs_every_experiment_with_figures_of_the_machine(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nobody measured contention on this machine; that is an error only if contention was asked for
-    by name.
+    """Contention was not measured on this machine. This is an error only if the user names the
+    experiment.
     """
     monkeypatch.setattr(
         validate, "EXPERIMENTS", {"contention": contention.run, "handoff": handoff.run}

@@ -38,8 +38,8 @@ def test_rates_are_found_in_the_console_output_of_a_kernel(console: Path) -> Non
     assert rates["dup1", "thread"] == {2: 7}
 
 
-def test_booted_curves_have_only_measured_task_counts_at_one_clock(console: Path) -> None:
-    """The call shares nothing: four tasks make four times as many, less what the turbo loses."""
+def test_booted_curves_are_compared_at_measured_task_counts_and_one_clock(console: Path) -> None:
+    """The call shares no data, so four tasks are four times as fast, less the lower turbo clock."""
     found = {
         (one.program, one.mode): one for one in booted.compare("x6130x2", booted.read([console]))
     }

@@ -1,4 +1,4 @@
-"""Can every claim be computed and judged, and are the answers those on file?"""
+"""Can every claim be computed and judged, and do the answers equal those on file?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ QUICK_CLAIMS = ("brk-peak", "free-local")
 
 
 def claim_answered_by(answer: Callable[..., float], **keys) -> Claim:
-    """Makes a claim whose answer is computed by `answer`."""
+    """Returns a claim whose answer is computed by the function `answer`."""
     defaults = {
         "source": "a test",
         "figures": [],
@@ -49,8 +49,8 @@ def slower(run: Curve) -> float:
 
 @dataclass(frozen=True)
 class FakeAmounts:
-    """Replaces the Amounts of a point without a run. The figures are arbitrary, but the program
-    must have the tables that are asked for.
+    """Stands for the Amounts of a point without a run. The figures are arbitrary, but only tables
+    that the program has can be read.
     """
 
     threads: int
@@ -72,7 +72,7 @@ class FakeAmounts:
 
 
 @pytest.mark.parametrize("each", ALL_CLAIMS, ids=lambda each: each.id)
-def test_every_claim_names_only_things_that_exist(each):
+def test_machines_workloads_and_amounts_of_every_claim_exist(each):
     """Every machine, workload, parameter, thread count, table and amount that a claim
     names exists.
     """
@@ -91,7 +91,7 @@ def test_file_has_the_answer_and_verdict_of_each_claim():
         assert verdict(each, row.got) == row.verdict
         assert row.got_min <= row.got <= row.got_max
         assert 1 <= row.agree <= row.seeds
-    assert table.moved(filed.table(filed.rows(ALL_CLAIMS)), whole=True) == []
+    assert table.differences(filed.table(filed.rows(ALL_CLAIMS)), whole=True) == []
 
 
 def test_renewing_some_claims_keeps_the_answers_of_others():
@@ -107,10 +107,10 @@ def test_renewing_some_claims_keeps_the_answers_of_others():
 @pytest.mark.parametrize("ids", [QUICK_CLAIMS, pytest.param((), marks=pytest.mark.long)])
 def test_computed_answers_of_claims_equal_those_on_file(ids):
     rows = asking.ask(load(ids), 1)
-    assert table.moved(filed.table(rows), whole=not ids) == []
+    assert table.differences(filed.table(rows), whole=not ids) == []
 
 
-def test_every_figure_is_a_claim_or_has_a_reason_not_to_be():
+def test_every_figure_is_checked_by_a_claim_or_has_a_reason():
     claimed = {number for each in ALL_CLAIMS for number in each.figures}
     left = [number for numbers, _, _ in unasked() for number in numbers]
     assert sorted(claimed | set(left)) == list(figures())
@@ -147,7 +147,7 @@ def test_every_subject_of_the_articles_has_a_verdict():
     "each", [each for each in subjects() if each.command], ids=lambda each: each.row
 )
 def test_claims_command_accepts_a_subject(each: Subject):
-    """Its machine, workload and parameters exist: a job can be made of its arguments."""
+    """Checks that the subject's machine, workload and parameters exist, by making a job of them."""
     command, machine, *words = each.command.split()
     options = dict(pairwise(words))
     assert command in COMMANDS
@@ -198,12 +198,12 @@ def test_an_amount_is_the_median_over_its_seeds():
 
 
 def test_sides_of_a_comparison_have_common_seeds():
-    """A search may give one run more seeds than the other; then only the common seeds count."""
+    """A search may give one run more seeds than the other. In this case only common seeds count."""
     few, many = (
         asking.execute([replace(COUNTER.job(), seeds=seeds)])[0] for seeds in ((2, 3), (1, 2, 3))
     )
     curves = {"few": Curve.of(few, {}), "many": Curve.of(many, {})}
-    assert [each["few"].at(4).of.seed for each in asking._by_seed(curves)] == [2, 3]
+    assert [each["few"].at(4).result.seed for each in asking._by_seed(curves)] == [2, 3]
     assert all(each["few"] == each["many"] for each in asking._by_seed(curves))
 
 
@@ -275,7 +275,7 @@ def test_verdict_follows_from_the_expected_range_and_the_answer(
         ([0.9, 15, 8001], 15, 1, "reproduced, 1 of 3 seeds"),
     ],
 )
-def test_a_verdict_that_differs_between_seeds_says_so(answers, got, agree, words):
+def test_verdict_shows_how_many_seeds_agree_with_it(answers, got, agree, words):
     row = judge(claim_answered_by(slower, expected=stated(10, 20), neutral=1), answers)
     assert (row.got, row.agree, worded(row)) == (got, agree, words)
     assert (row.got_min, row.got_max) == (min(answers), max(answers))
@@ -286,7 +286,7 @@ def test_answers_over_seeds_are_shown_from_least_to_greatest():
     assert over_seeds(judge(claim_answered_by(slower), [15, 15, 15])) == "-"
 
 
-def test_a_range_says_how_precise_it_is():
+def test_an_expected_range_states_its_precision():
     assert figure(40).ends == (36, 44) and about(50).ends == (40, 60)
     assert exactly(4).ends == (4, 4) and stated(2, 3).ends == (2, 3)
     assert because(0, 0.1, "none in ten").why == "none in ten"

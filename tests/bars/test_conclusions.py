@@ -1,7 +1,7 @@
 """Does the result of a lock depend on the order in which its harts arrived?
 
-If one order lasted for the whole run, the median of a few seeds would move when harts start farther
-apart.
+If an order of arrival lasted for the whole run, the median of a few seeds would change when harts
+start at more distant times.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import pytest
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 
-LOCKS = {"lock/mcs": 100, "lock/cna": 100, "lock/ticket": 100, "lock/tas": 400}  # operations a hart
+LOCKS = {"lock/mcs": 100, "lock/cna": 100, "lock/ticket": 100, "lock/tas": 400}  # ops per hart
 START_SPAN_PS = 20_000_000  # ps added to the latest possible start of a hart
 QUICK_CASES = [("epyc7601x2", 64, lock) for lock in LOCKS]
 LONG_CASES = [
@@ -32,7 +32,7 @@ def throughput(machine: str, harts: int, lock: str, start: str) -> float:
     ("machine", "harts", "lock"),
     [*QUICK_CASES, *(pytest.param(*case, marks=pytest.mark.long) for case in LONG_CASES)],
 )
-def test_median_of_a_lock_stays_when_harts_start_farther_apart(
+def test_median_throughput_of_a_lock_does_not_depend_on_start_times(
     machine: str, harts: int, lock: str
 ) -> None:
     usual, farther = (

@@ -1,7 +1,7 @@
-"""Does one contended line carry as many operations a second as measured?
+"""Are operations on one contended line as frequent as measured?
 
-`uncore validate --only contention` compares every point; here are a few of each machine, with the
-bounds that all must keep.
+`uncore validate --only contention` compares every point; these tests compare a few points of each
+machine with the same bounds.
 """
 
 from __future__ import annotations
@@ -49,16 +49,18 @@ def test_contended_rate_falls_gently_beyond_one_socket() -> None:
 
 
 def test_compare_and_swap_rate_falls_with_the_number_of_cores() -> None:
-    """Measured: 18.4, 13.2 and 11.5 million a second. With four cores one compare-and-swap of four
-    succeeds.
+    """The measured rates are 18.4, 13.2 and 11.5 million per second. With four cores, one of four
+    compare-and-swaps succeeds.
     """
     two, three, four = points("i76700hq", "cas", (2, 3, 4))
     assert two.simulated > 1.2 * three.simulated > 1.4 * four.simulated
     assert all(abs(point.error) < MAX_ERROR_PCT for point in (two, three, four))
 
 
-def test_locks_whose_waiters_never_pause_take_as_long_as_measured() -> None:
-    """A lock with backoff would pass the line on less often: 12 million a second instead of 5.1."""
+def test_spin_locks_without_pauses_are_as_fast_as_measured() -> None:
+    """A lock with backoff would be faster, because the line moves less often: 12 million operations
+    per second instead of 5.1 million.
+    """
     locked = [*points("graviton2", "spin", (4, 12)), *points("graviton2", "ticket", (4, 12))]
     assert all(abs(point.error) < contention.LOCKS_MEDIAN_BAR.goal for point in locked)
 

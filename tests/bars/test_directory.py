@@ -1,6 +1,4 @@
-"""Does the home of a line change its latency on the machines where it was measured to, and only
-there?
-"""
+"""Does the home of a line change its latency on exactly the machines where measurements show it?"""
 
 from __future__ import annotations
 
@@ -12,18 +10,18 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.validate import directory
 from uncore_lab.validate.bar import past
 
-MEASURED = figures.carried("directory")
+MEASURED = figures.machines_with_figures("directory")
 
 
-def test_reading_lines_that_another_core_holds_keeps_its_bounds() -> None:
+def test_errors_of_reading_lines_that_another_core_holds_keep_their_bounds() -> None:
     rows = [row for name in MEASURED for row in directory.rows_of(name)]
     assert past(directory.values(rows)) == []
     assert [what for name in MEASURED for what in directory.homes_broken(name, rows)] == []
 
 
-def test_dirty_line_homed_at_its_reader_costs_the_directory_lookup_more() -> None:
-    """Without a lookup time of the directory in memory, the two homes differ by nothing; with it,
-    by all of it.
+def test_dirty_line_homed_at_its_reader_takes_one_directory_lookup_longer() -> None:
+    """The latencies of the two homes differ by exactly the lookup time of the directory in memory,
+    and are equal if the machine has no such time.
     """
     cases = [directory.CASES[f"dirty_with_{home}"] for home in ("holder", "reader")]
     for lookup in (0, 58):
@@ -32,7 +30,7 @@ def test_dirty_line_homed_at_its_reader_costs_the_directory_lookup_more() -> Non
         assert reader - holder == pytest.approx(lookup, abs=0.1)
 
 
-def test_lines_in_memory_cost_less_at_home() -> None:
+def test_lines_in_memory_are_read_faster_from_the_readers_node() -> None:
     machine = topology.load("e52699v3x2")
     here, away = (
         directory.simulated(machine, directory.CASES[f"memory_{w}"]) for w in ("here", "away")

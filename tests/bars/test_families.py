@@ -17,7 +17,7 @@ FAMILIES = families.families()
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_chosen_numbers_are_in_the_familys_file_with_that_source(name: str) -> None:
+def test_chosen_numbers_are_in_the_familys_file_and_their_source_says_so(name: str) -> None:
     family = FAMILIES[name]
     for machine in (*family.machines, *family.locks):
         numbers = {number.key: number for number in topology.load(machine).numbers}
@@ -28,7 +28,7 @@ def test_chosen_numbers_are_in_the_familys_file_with_that_source(name: str) -> N
 
 def test_every_host_of_locks_is_in_one_family() -> None:
     hosts_of = [host for family in FAMILIES.values() for host in family.locks]
-    assert sorted(hosts_of) == lockhammer.carried()
+    assert sorted(hosts_of) == lockhammer.machines_with_figures()
 
 
 def test_number_is_lent_as_the_mean_of_other_families_in_the_borrowers_unit() -> None:
@@ -43,11 +43,11 @@ def test_number_is_lent_as_the_mean_of_other_families_in_the_borrowers_unit() ->
     assert held == pytest.approx((one * other) ** 0.5, rel=1e-3)
     (repeat,) = (number for number in intel[0].numbers if number.endswith("repeat"))
     alone = hosts.lent(intel[0], [zen])
-    assert alone[repeat] == families.standing(intel[0])[repeat]  # Zen 1 has none
-    assert alone["core.hold"] != families.standing(intel[0])["core.hold"]
+    assert alone[repeat] == families.present_values(intel[0])[repeat]  # Zen 1 has none
+    assert alone["core.hold"] != families.present_values(intel[0])["core.hold"]
 
 
-def test_trial_whose_load_error_is_past_its_bar_is_rejected() -> None:
+def test_trial_whose_load_error_exceeds_its_bar_is_rejected() -> None:
     off = {"handoffs": 0.01, "loads": 0.1, "locks": 0.2}
     allowed = Trial({}, {}, off, [log(1.29), log(0.8)], ())
     assert allowed.sum == pytest.approx(0.01 + 0.1 + 3 * 0.2)
@@ -60,7 +60,7 @@ def test_fitted_paths_become_shorter_if_hold_is_longer() -> None:
     measured.
     """
     family = MachineFamily(["core.hold"], ["tr1950x"], [], [])
-    short, long = (families.tried(family, {"core.hold": hold}) for hold in ("20cy", "34cy"))
+    short, long = (families.evaluate(family, {"core.hold": hold}) for hold in ("20cy", "34cy"))
     ways = [
         float(trial.determined["ccx.join.inject"].removesuffix("cy")) for trial in (short, long)
     ]

@@ -1,5 +1,5 @@
-"""Does the fit recover numbers that were put in, and do numbers fitted on one side predict the
-other?
+"""Does the fit recover numbers from simulated matrices, and do numbers fitted to pairs on the
+home's side predict the other pairs?
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ def test_fit_recovers_changed_numbers() -> None:
     moved = np.log([0.9, 1.1, 1.15, 0.9]).tolist()
     measured = right.simulated(moved)
     found = numbers.solve([dataclasses.replace(right, measured=measured)])
-    assert right.own(found) == pytest.approx(moved, abs=0.02)
+    assert right.own_steps(found) == pytest.approx(moved, abs=0.02)
 
 
 @pytest.mark.parametrize("name", ["tr1950x", "epyc7302x2"])
 def test_numbers_fitted_on_the_home_side_predict_the_other_side(name: str) -> None:
-    """Fits the pairs on the home's side and the class that leads across; all other pairs are
-    predicted.
+    """Fits the pairs on the home's side and the class that connects the sides, and compares all
+    other pairs.
     """
     off = numbers.half(name, None)
     assert off.size > 100
     assert off.mean() < 6
 
 
-def test_a_core_is_found_at_the_stop_where_it_sits() -> None:
-    """Cores are renamed at random. The order must be found again, except that mirror images add the
-    same parts.
+def test_stops_of_renamed_cores_are_found_again() -> None:
+    """Cores are renamed at random. The fit must find an order with the same parts; the mirror image
+    of an order has the same parts as well.
     """
     hardware, machine = figures.read("r5950x"), topology.load("r5950x")
     ours = handoffs(machine, hardware)
-    where = np.random.default_rng(1).permutation(8)  # core k of the renamed machine sits here
+    where = np.random.default_rng(1).permutation(8)  # stop of each core of the renamed machine
     cores = np.concatenate([where, 8 + where])
     harts = (2 * cores[:, None] + [0, 1]).ravel()
     both_ways = np.fmax(ours, ours.T)
@@ -69,7 +69,7 @@ def test_a_renumbered_map_keeps_its_floorplan() -> None:
     assert moved == 'map = """\n    u   2+0 b0\n    b0  1   .\n"""\nsize = "2MiB"\n'
 
 
-def test_fit_moves_a_number_together_with_the_one_that_it_follows() -> None:
+def test_fit_changes_a_number_in_proportion_to_the_one_that_it_follows() -> None:
     frees = numbers.prepare("r5950x", None).frees
     assert frees["ccx.join.inject"].followers == (("ccx.join.eject", 1.0),)
     assert frees["ccx.join.inject"].settings(3.0) == [
@@ -89,13 +89,13 @@ def test_machines_that_share_a_number_get_one_value_for_it() -> None:
     fits = [numbers.prepare(name, None) for name in group]
     shared = set.intersection(*(set(fit.places) for fit in fits))
     right = dict.fromkeys([place for fit in fits for place in fit.places], log(1.1))
-    moved = [dataclasses.replace(fit, measured=fit.simulated(fit.own(right))) for fit in fits]
+    moved = [dataclasses.replace(fit, measured=fit.simulated(fit.own_steps(right))) for fit in fits]
     found = numbers.solve(moved)
     assert len(shared) == 2
     assert found == pytest.approx(right, abs=0.02)
 
 
-def test_amounts_and_their_followers_are_written_in_place(tmp_path: Path) -> None:
+def test_fitted_numbers_and_their_followers_replace_the_old_values(tmp_path: Path) -> None:
     copytree(TOPOLOGIES, tmp_path / "copy")
     file = tmp_path / "copy/r5950x.toml"
     copied = dataclasses.replace(numbers.prepare("r5950x", None), machine=topology.load(file))

@@ -1,4 +1,4 @@
-"""Does one fitted figure predict a machine's other interrupt times, and a shared line its cost?"""
+"""Does a fitted figure predict a machine's other interrupt times, and the cost of a shared line?"""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import pytest
 
 from uncore_lab.validate import interrupts
 
-CARRIED = interrupts.carried()
-FITTED = [name for name, one in CARRIED.items() if one.figures]
+FIGURES_BY_MACHINE = interrupts.figures_by_machine()
+FITTED = [name for name, one in FIGURES_BY_MACHINE.items() if one.figures]
 
 
 @pytest.mark.parametrize("name", FITTED)
 def test_one_figure_of_each_machine_is_fitted_and_reproduced(name: str) -> None:
-    rows = interrupts.latencies(name, CARRIED[name])
+    rows = interrupts.latencies(name, FIGURES_BY_MACHINE[name])
     assert [row["how"].partition(":")[0] for row in rows].count("fitted") == 1
     assert all(abs(row["err_pct"]) < 0.5 for row in rows if row["how"] != "predicted")
     assert all(row["simulated"] > 0 for row in rows)
 
 
 def test_shared_line_costs_nothing_inside_a_chip_and_much_across_chips() -> None:
-    storm = CARRIED["power9x2"].storm
+    storm = FIGURES_BY_MACHINE["power9x2"].storm
     assert storm
     few = msgspec.structs.replace(storm, threads=[16, 64, 128], one=[storm.one[0], 17.065, 9.949])
     few = msgspec.structs.replace(few, node=[storm.node[0], 17.067, 33.139])
@@ -32,10 +32,10 @@ def test_shared_line_costs_nothing_inside_a_chip_and_much_across_chips() -> None
 
 @pytest.mark.long
 def test_line_shared_by_four_chips_costs_less_than_measured() -> None:
-    """The simulated cost is lower than measured (docs/deviations.md). A change that closes the gap
-    must change that page.
+    """The simulated cost is lower than the measured one (docs/deviations.md). A change of the model
+    that removes this deviation must change that page.
     """
-    storm = CARRIED["power10x4"].storm
+    storm = FIGURES_BY_MACHINE["power10x4"].storm
     assert storm
     ends = slice(None, None, len(storm.threads) - 1)
     few = msgspec.structs.replace(

@@ -1,6 +1,6 @@
-"""Is a trace of interrupts read as perf and ftrace print it, and each send paired with its entry?
+"""Is a trace of interrupts from perf or ftrace read, and is each send paired with its entry?
 
-The traces are invented: few records, round times.
+The traces are made up: they have few records, at round times.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from uncore_lab.validate.ipi_records import read
 from uncore_lab.validate.section import Request
 
 HANDLER = "generic_smp_call_function_single_interrupt"
-# On ccx:2x2 CPUs 0 and 1 have one CCX, 2 and 3 the other.
+# On ccx:2x2 CPUs 0 and 1 share one CCX, CPUs 2 and 3 the other.
 PERF = f"""
      app one  1234 [000]  10.000001000:      ipi:ipi_send_cpu: cpu=1 callsite=f+0x9 callback={HANDLER}+0x0
      swapper     0 [001]  10.000001500: irq_vectors:call_function_single_entry: vector=251
@@ -123,7 +123,7 @@ def test_arm_sends_without_raises_are_paired_too(trace: Path) -> None:
         ("00000000,00000083", [0, 1, 7]),
         ("00000001,00000000", [32]),
         ("c00", [10, 11]),
-        ("3", [3]),  # as a mask it would have a digit for each four CPUs
+        ("3", [3]),  # a list, because a mask would have one digit for every four CPUs
         ("", []),
     ],
 )
@@ -134,21 +134,21 @@ def test_set_of_cpus_is_a_list_or_a_mask(cpus: str, targets: list[int], trace: P
 
 
 def test_calls_that_linux_queues_are_no_interrupts(trace: Path) -> None:
-    """Linux 6.4 notes both by one event."""
+    """Linux 6.4 records sent and queued calls with the same event."""
     queued, sent = (send(5, 0, 1, f"{name}+0x0") for name in ("do_flush_tlb_all", HANDLER))
     found = paired(trace, queued, sent, entry(900, 1, "call_function_single"))
     assert found.latencies == [(0, 1, 895)]
     assert read(trace, 4).queued_calls == 1
 
 
-def test_sends_that_merged_do_not_count(trace: Path) -> None:
+def test_sends_that_one_entry_handles_together_are_left_out(trace: Path) -> None:
     lines = send(5, 0, 1), send(20, 2, 1), entry(900, 1), send(2000, 0, 1), entry(2600, 1)
     found = paired(trace, *lines)
     assert found.latencies == [(0, 1, 600)]
     assert +found.left_out == {ipi_trace.WAITED_TOGETHER: 2}
 
 
-def test_kinds_of_interrupts_are_paired_apart(trace: Path) -> None:
+def test_sends_are_paired_only_with_entries_of_their_kind(trace: Path) -> None:
     lines = send(5, 0, 1), send(7, 2, 1, HANDLER), entry(300, 1, "call_function_single")
     found = paired(trace, *lines, entry(405, 1))
     assert found.latencies == [(2, 1, 293), (0, 1, 400)]
@@ -163,13 +163,13 @@ def test_sends_and_entries_without_a_partner_are_counted(trace: Path) -> None:
 
 
 @pytest.mark.parametrize("dropped", ["CPU:1 [LOST 120 EVENTS]", "CPU:1 [EVENTS DROPPED]"])
-def test_nothing_is_paired_over_records_that_were_lost(dropped: str, trace: Path) -> None:
+def test_no_send_is_paired_with_an_entry_after_lost_records(dropped: str, trace: Path) -> None:
     found = paired(trace, send(5, 0, 1), dropped, entry(900, 1), send(1000, 0, 1), entry(1100, 1))
     assert found.latencies == [(0, 1, 100)]
     assert +found.left_out == {ipi_trace.UNANSWERED: 1, ipi_trace.UNSENT: 1}
 
 
-def test_parts_of_a_trace_may_follow_each_other_by_cpu(trace: Path) -> None:
+def test_trace_may_list_the_records_of_one_cpu_after_another(trace: Path) -> None:
     assert paired(trace, entry(900, 1), send(5, 0, 1)).latencies == [(0, 1, 895)]
 
 
@@ -227,7 +227,7 @@ def test_rows_are_distance_classes_with_the_medians_of_the_matrix(trace: Path) -
         assert row["err_pct"] == pytest.approx(100 * (row["simulated_ns"] / row["median_ns"] - 1))
 
 
-def test_cpus_are_harts_as_the_file_of_the_machine_numbers_them(trace: Path) -> None:
+def test_cpu_numbers_are_converted_to_harts_by_the_machine_file(trace: Path) -> None:
     """CPUs 0 and 2 of an Atom D510 are one core."""
     trace.write_text("\n".join([send(5, 0, 2), entry(900, 2), send(1000, 0, 1), entry(1900, 1)]))
     rows = ipi_trace.run(Request(("atomd510",), trace=trace)).rows

@@ -12,7 +12,7 @@ from uncore.cli.app import main
 from uncore.errors import UserError
 from uncore_lab.validate import ktr
 
-# Dillon 2005: two of his sequences of each kind.
+# two sequences of each kind from Dillon 2005
 TRACE = """
 652\t1\t1.040 uS\tPING
 794\t0\t1.171 uS\tPONG
@@ -39,7 +39,7 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
-def test_trace_record_holds_the_interval_since_the_record_before(trace: Path) -> None:
+def test_trace_record_has_the_interval_since_the_previous_one(trace: Path) -> None:
     records = ktr.read(trace)
     assert len(records) == 13
     assert records[0] == ktr.KtrRecord(652, 1, 1040, "PING")

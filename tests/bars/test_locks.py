@@ -1,7 +1,6 @@
-"""Does `uncore validate --only locks` compute correctly how near simulated locks are to measured
-ones?
+"""Does `uncore validate --only locks` compute the errors of simulated locks correctly?
 
-The whole comparison is a command; these tests check a sample of it, and its arithmetic.
+These tests check a sample of the command's comparisons, and its arithmetic.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from uncore_lab.validate.bar import Bar, past
 from uncore_lab.validate.lock_curves import LockPoint
 from uncore_lab.validate.lockhammer import Ns, Spot
 
-MACHINES = lockhammer.carried()
+MACHINES = lockhammer.machines_with_figures()
 SIZES = ("data.size", "data.ways", "resolver.entries", "resolver.ways")
 
 
@@ -40,7 +39,9 @@ def test_every_curve_has_a_time_for_each_hart(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_threads_are_placed_as_they_were_pinned(machine: str) -> None:
-    """Siblings come one after the other on all hosts; x86-1 fills complex by complex."""
+    """On all hosts the threads of a core are filled one after the other; x86-1 fills one complex
+    after the other.
+    """
     resolved = topology.load(machine)
     spot = Spot(machine, "incdec_refcount", 0, 0, resolved.harts)
     placed = spot.job().harts
@@ -52,8 +53,8 @@ def test_threads_are_placed_as_they_were_pinned(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_files_of_lock_hosts_state_only_a_clock_and_sizes(machine: str) -> None:
-    """A host's own file may have clocks, the places of cores, and sizes. Times and counts come from
-    the family.
+    """A host's own file may state clocks, places of cores, and sizes. Times and counts come from
+    the family's file.
     """
     numbers = topology.load(machine).numbers
     own = {number.key for number in numbers if Path(number.file).stem == machine}
@@ -72,10 +73,10 @@ def test_harness_time_is_subtracted_at_hold_0_and_think_0() -> None:
     assert held.measured.median == pytest.approx(1189.8)
     point = locks.measure([bare])[0]
     whole, harness = (lockhammer.simulated(execute([s.job()])[0]) for s in (bare, bare.harness))
-    assert point.simulated == whole.less(harness.median)
+    assert point.simulated == whole.minus(harness.median)
 
 
-def test_hold_and_think_last_as_long_as_the_harness_shows() -> None:
+def test_hold_and_think_take_as_long_as_the_harness_shows() -> None:
     """Loops take 1.77 times as long on both threads of a Broadwell's core, except while a lock is
     held.
     """
@@ -86,9 +87,9 @@ def test_hold_and_think_last_as_long_as_the_harness_shows() -> None:
     assert held.times == beside.times | {"hold": "1000ns"}
 
 
-def test_error_of_a_lock_leaves_out_its_hold_and_that_of_a_count_does_not() -> None:
-    """A lock excludes others, so the hold is subtracted from its time. With a count nobody waits
-    for another's hold.
+def test_hold_is_subtracted_in_the_error_of_a_lock_but_not_of_a_count() -> None:
+    """A lock excludes other threads, so the hold is subtracted from its time. With a count no
+    thread waits for the hold of another.
     """
     lock = Spot("skylake24", "ticket_spinlock", 1000, 0, 24)
     assert lock.error(1000 + 2 * 189.8) == pytest.approx(100)
@@ -114,7 +115,7 @@ def test_the_knee_is_where_throughput_stops_growing() -> None:
     ours, real = locks._knees(curve(spots, [1200, 600, 310, 300]))
     assert (ours, real) == (4, 4)
     exactly, _ = locks._knees(curve(spots, [1200, 600, 300, 270]))
-    assert exactly == 4  # nine tenths of the best are enough
+    assert exactly == 4  # exactly nine tenths of the best throughput is enough
 
 
 def test_a_bound_that_does_not_hold_is_reported() -> None:
@@ -125,8 +126,8 @@ def test_a_bound_that_does_not_hold_is_reported() -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_twice_as_many_operations_change_no_conclusion(machine: str) -> None:
-    """Lockhammer's threads do 5000 operations each. Ours do fewer; twice as many give the same
-    errors.
+    """Lockhammer's threads do 5000 operations each. Simulated threads do fewer, and twice as many
+    operations give the same errors.
     """
     spots = [
         Spot(machine, primitive, 0, 0, 16)

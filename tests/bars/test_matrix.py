@@ -18,8 +18,8 @@ from uncore_lab.figures.simulate import handoffs
 from uncore_lab.validate import handoff
 from uncore_lab.validate.section import Request
 
-# A bus, rings of one socket and of two, meshes, Zen 1 to 4, two homes on one side, Arm, and kinds
-# of cores.
+# a bus, rings with one and with two sockets, meshes, Zen 1 to 4, two homes on one side, Arm, and
+# machines with several kinds of cores
 KINDS = (
     "core2q9550",
     "i54590",
@@ -35,7 +35,7 @@ KINDS = (
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_matrix_as_measured_equals_that_of_validation(name: str) -> None:
+def test_matrix_as_measured_equals_the_one_that_validation_simulates(name: str) -> None:
     machine, hardware = topology.load(name), figures.read(name)
     shown = uncore.matrix(name, smt=False, as_measured=True)
     between = [machine.harts_of(core)[0] for core in range(machine.cores)]
@@ -91,9 +91,11 @@ def test_a_pair_is_the_mean_of_its_seeds_and_a_class_shows_their_spread() -> Non
 
 
 @pytest.mark.parametrize("name", ["i76700k", "w2150b", "r7900x"])
-def test_matrix_of_another_line_is_within_the_spread_that_is_shown(name: str) -> None:
-    """Without SMT the program's data have other addresses, and so has the line; nothing else
-    differs.
+def test_moving_the_measured_line_changes_medians_by_less_than_the_reported_spread(
+    name: str,
+) -> None:
+    """Without SMT the program's data, and so the measured line, have other addresses; there is no
+    other difference.
     """
     with_smt, without = (uncore.matrix(name, smt=smt).by_class() for smt in (True, False))
     shown = {row["class"]: row for row in with_smt}
@@ -103,8 +105,10 @@ def test_matrix_of_another_line_is_within_the_spread_that_is_shown(name: str) ->
         assert row["median_ns"] == pytest.approx(other["median_ns"], abs=spread), row["class"]
 
 
-def test_matrix_of_all_harts_is_within_the_spread_of_a_sample() -> None:
-    """Pairs of a Naples socket are near the line's home or far: few show either as their median."""
+def test_medians_over_all_harts_are_within_the_spread_of_samples() -> None:
+    """Pairs of a Naples socket are either near the line's home or far from it, so the median of few
+    pairs may be either.
+    """
     words: dict[str, Any] = {"smt": False, "seeds": (1,)}
     whole = classes(uncore.matrix("epyc7601x2", **words))
     samples = [classes(uncore.matrix("epyc7601x2", sample=(24, n), **words)) for n in range(5)]
@@ -134,8 +138,8 @@ def between_complexes(seed: int | None, slices: str = "hash", **overrides: Any) 
 
 
 def test_each_seed_measures_a_line_at_one_of_the_slices() -> None:
-    """V10: with a seed the matrix equals the one that `--slices` gives for some slice. Without a
-    random slice it is the one that the line's address selects.
+    """V10: with a seed the matrix equals the one that `--slices` gives for one of the slices.
+    Without a random slice, the line's address selects the slice.
     """
     named = {between_complexes(1, str(number)) for number in range(6)}
     drawn = {between_complexes(seed) for seed in range(1, 10)}

@@ -41,7 +41,7 @@ def test_a_set_loads_and_each_figure_has_a_job(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sets.sealed().judges)
-def test_a_judge_passes_its_checks_on_another_machine(name: str) -> None:
+def test_runs_of_a_judging_set_pass_their_self_checks_on_another_machine(name: str) -> None:
     for curve in sets.read(name).curves:
         own = replace(curve.jobs(sets.read(name).simulated)[-1], seeds=())
         values = dict(own.parameters)
@@ -62,7 +62,7 @@ def test_published_sets_cover_enough_machines_and_two_socket_systems() -> None:
 # ---- The seal ------------------------------------------------------------------------------------
 
 
-def test_half_of_the_sets_are_sealed_by_the_rule_and_unchanged() -> None:
+def test_half_of_the_published_sets_are_sealed_as_judges_and_unchanged() -> None:
     seal = sets.sealed()
     assert list(sets.broken(seal)) == []
     assert len(seal.judges) == len(seal.open) == len(sets.names()) / 2
@@ -112,7 +112,7 @@ def test_a_judge_is_not_simulated_before_it_is_opened(copy: Path) -> None:
     assert name in sets.unsealed(sets.sealed())
 
 
-def test_sealed_sets_are_not_on_file() -> None:
+def test_results_on_file_contain_no_sealed_set() -> None:
     assert {line["set"] for line in filed("bench")} == set(sets.unsealed(sets.sealed()))
 
 
@@ -169,7 +169,7 @@ def test_fitted_time_reproduces_the_first_figure() -> None:
     ("show", "value"),
     [("rate", 30), ("each", 15), ("hart", 20), ("time", 100 / 3), ("own", 200 / 3), ("apart", 2)],
 )
-def test_a_quantity_has_the_unit_of_its_name(show: Any, value: float) -> None:
+def test_each_quantity_of_a_curve_is_computed_in_its_unit(show: Any, value: float) -> None:
     """Two threads: 20 operations in 1 us, and 10 in half of that time."""
     point = SimpleNamespace(
         threads=2,

@@ -17,8 +17,8 @@ SMT, PLAIN = "r5700x", "ring:16"  # eight cores of two threads; sixteen cores of
 
 
 def flat(machine: Machine, noise: float, parts: float = 0) -> Matrix:
-    """Makes a matrix of 100 ns with normal deviations: `noise` ns of each reading, `parts` ns of
-    each core.
+    """Returns a matrix of 100 ns with normal deviations of `noise` ns for each reading and of
+    `parts` ns for each core.
     """
     random = np.random.default_rng(7)
     adds = np.repeat(random.normal(0, parts, machine.cores), machine.threads_per_core)
@@ -30,7 +30,7 @@ def structured(machine: Machine, ns: Matrix) -> list[str]:
     return [level for level, one in repeat.levels(machine, ns).items() if one.has_structure]
 
 
-# four cores have too few pairs: sums of parts fit any
+# i54590 has four cores, and so few pairs that sums of parts fit any noise.
 @pytest.mark.parametrize("name", [SMT, PLAIN, "i54590"])
 def test_noise_alone_is_not_taken_for_structure(name: str) -> None:
     machine = topology.load(name)
@@ -39,13 +39,13 @@ def test_noise_alone_is_not_taken_for_structure(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [SMT, PLAIN])
-def test_sums_of_parts_of_cores_are_structure(name: str) -> None:
+def test_differences_that_are_sums_of_parts_of_cores_are_structure(name: str) -> None:
     machine = topology.load(name)
     meet = machine.resolvers[0].level
     assert structured(machine, flat(machine, noise=1, parts=5)) == [meet]
 
 
-def test_siblings_repeat_differences_that_are_no_sums_of_parts() -> None:
+def test_differences_that_siblings_repeat_are_structure() -> None:
     machine = topology.load(SMT)
     cores = np.random.default_rng(3).normal(100, 5, (machine.cores, machine.cores))
     ns = np.kron(cores + cores.T, np.ones((2, 2))) + flat(machine, noise=1)
@@ -53,8 +53,10 @@ def test_siblings_repeat_differences_that_are_no_sums_of_parts() -> None:
 
 
 @pytest.mark.parametrize("name", [SMT, PLAIN])
-def test_a_reading_takes_no_part_in_its_own_guess(name: str) -> None:
-    """One reading is far from all others. Its guess must not come nearer to it than the median."""
+def test_a_reading_is_not_used_for_its_own_guess(name: str) -> None:
+    """One reading differs greatly from the others. Its guess must not be nearer to it than the
+    median is.
+    """
     machine = topology.load(name)
     ns = flat(machine, noise=0)
     ns[-1, 0] = 1000

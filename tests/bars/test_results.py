@@ -1,8 +1,8 @@
-"""Do today's results equal those in validation/results?
+"""Do newly computed results equal those in validation/results?
 
-A few figures of each experiment are checked here, all of them by the long tests.  `uncore validate
---all --renew` writes those that moved; the diff of the files shows the effect of a change of the
-model.
+The quick tests check a few figures of each experiment, the long tests all of them.  `uncore
+validate --all --renew` writes figures that changed; the diff of the files shows the effect of a
+change of the model.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.bars.test_scaling_curves import GETUID
 
 from uncore.errors import UserError
 from uncore_lab.results import table as results
-from uncore_lab.results.table import Table, load, moved
+from uncore_lab.results.table import Table, differences, load
 from uncore_lab.validate import (
     EXPERIMENTS,
     bar,
@@ -50,7 +50,9 @@ def locked() -> Table:
 def broadcast() -> Table:
     rows, _ = interrupts.broadcasts(1)
     machine = "x8275clx2"
-    return interrupts.table([*rows, *interrupts.latencies(machine, interrupts.carried()[machine])])
+    return interrupts.table(
+        [*rows, *interrupts.latencies(machine, interrupts.figures_by_machine()[machine])]
+    )
 
 
 QUICK_TABLES: dict[str, Callable[[], Table]] = {
@@ -67,7 +69,7 @@ QUICK_TABLES: dict[str, Callable[[], Table]] = {
 
 @pytest.mark.parametrize("name", QUICK_TABLES)
 def test_sampled_figures_equal_those_on_file(name: str) -> None:
-    assert moved(QUICK_TABLES[name]()) == []
+    assert differences(QUICK_TABLES[name]()) == []
 
 
 @pytest.mark.long
@@ -75,10 +77,10 @@ def test_sampled_figures_equal_those_on_file(name: str) -> None:
 def test_all_figures_equal_those_on_file_and_every_bar_holds(name: str) -> None:
     section = EXPERIMENTS[name](Request(cores=2))
     assert section.past == []
-    assert [line for table in section.tables for line in moved(table, whole=True)] == []
+    assert [line for table in section.tables for line in differences(table, whole=True)] == []
     filed = {line["bar"]: line for line in load("bars") if line["experiment"] == name}
     assert filed.keys() == {bar.what for bar, _ in section.bars}
-    assert moved(summary.bars([section])) == []
+    assert differences(summary.bars([section])) == []
 
 
 # ---- The files themselves ------------------------------------------------------------------------
@@ -102,25 +104,25 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
         ({"machine": "b", "ns": 12.346, "kind": "fit"}, "b: not on file"),
     ],
 )
-def test_a_figure_that_moved_is_named_with_both_values(
+def test_a_figure_that_changed_is_named_with_both_values(
     mine: Table, row: dict[str, object], message: str
 ) -> None:
-    words = moved(replace(mine, rows=[row]))
+    words = differences(replace(mine, rows=[row]))
     assert message in "; ".join(words) and len(words) == bool(message)
 
 
 def test_row_no_longer_computed_is_named_if_the_table_is_whole(mine: Table) -> None:
     other = replace(mine, rows=[])
-    assert moved(other) == []
-    assert moved(other, whole=True) == ["mine.csv: a: no longer computed"]
+    assert differences(other) == []
+    assert differences(other, whole=True) == ["mine.csv: a: no longer computed"]
 
 
 def test_a_missing_file_of_results_is_named(mine: Table) -> None:
     with pytest.raises(UserError, match=r"other\.csv: cannot be read"):
-        moved(replace(mine, name="other"))
+        differences(replace(mine, name="other"))
 
 
-def test_bars_on_file_hold_as_their_experiments_state_them() -> None:
+def test_bars_on_file_have_the_limits_of_their_experiments_and_hold() -> None:
     for line in load("bars"):
         value, bound = float(line["value"]), float(line["bound"])
         at_least = line["side"] == "at least"
@@ -130,7 +132,7 @@ def test_bars_on_file_hold_as_their_experiments_state_them() -> None:
 
 def test_rows_on_file_are_drawn_as_curves_beside_measured_ones() -> None:
     (picture,) = curves.pictures("contention", load("contention"), contention.DRAWING)
-    assert [panel.title for panel in picture.panels] == contention.carried()
+    assert [panel.title for panel in picture.panels] == contention.machines_with_figures()
     add = {panel.title: panel.series for panel in picture.panels}["i76700hq"]
     assert add["add"][1] == (2, pytest.approx(47.0, rel=0.01))
     assert add["add, measured"][1] == (2, 45.35)
@@ -140,7 +142,7 @@ OFF_WITHOUT_A_MARK: set[tuple[str, str, str]] = set()
 
 
 def test_default_intervals_contain_the_truth_as_often_as_stated() -> None:
-    """88 of 100 intervals must contain the truth; the goal is 95."""
+    """88 of 100 intervals must contain the true rate; the goal is 95."""
     rows = load("intervals")
     assert sum(int(row["inside"]) for row in rows) / len(rows) >= 0.88
     off = [row for row in rows if abs(float(row["off_pct"])) > 15 and not int(row["marked"])]

@@ -23,7 +23,7 @@ GETUID = next(s for s in ALL if (s.machine, s.benchmark, s.kind) == ("x6130x2", 
 
 
 def shortened(series: Series, tasks: list[int]) -> Series:
-    """Returns the series with some of its task counts only."""
+    """Returns the series with only these task counts."""
     kept_indexes = [series.measured.tasks.index(n) for n in tasks]
     rates = [
         series.measured.millions[series.benchmark][series.kind][index] for index in kept_indexes
@@ -62,15 +62,15 @@ def test_a_single_task_is_as_fast_as_measured() -> None:
 
 
 def test_clock_of_a_curve_follows_the_number_of_busy_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is shared, so four tasks lose only what the turbo loses: 3.7 to 3.5 GHz,
-    as measured.
+    """The tasks share no data, so four tasks lose only the difference in turbo clock, 3.7 to 3.5
+    GHz, as measured.
     """
-    # More calls make the misses of the first ones negligible.
+    # With more calls, the misses of the first calls are negligible.
     calls = LONGER_CALLS_FACTOR * GETUID.calls
     monkeypatch.setattr(Series, "calls", calls)
     (curve,) = scaling.curves([shortened(GETUID, [1, 4])])
     turbo = 4 * 3.5 / 3.7
-    # the tolerance is that of figures read from a plot
+    # The tolerance allows for figures that were read from a plot.
     assert curve.measured[1] == pytest.approx(turbo, rel=0.005)
     assert curve.simulated[1] == pytest.approx(turbo, rel=0.01)  # all start at a barrier
     plain = make_job(

@@ -1,4 +1,5 @@
-"""Does a calibration find the numbers that made a matrix, and name those that it cannot find?"""
+"""Does a calibration find the numbers of the machine that was measured, and report those that the
+matrix does not determine?"""
 
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ from uncore_lab.calibrate.determined import undetermined
 from uncore_lab.calibrate.fit import FINAL_ROUNDS, Fitted, solve
 from uncore_lab.calibrate.order import map_of
 from uncore_lab.calibrate.problem import Problem
-from uncore_lab.calibrate.write import kept, machine_file
+from uncore_lab.calibrate.write import machine_file, numbers_to_write
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.simulate import handoffs
 from uncore_lab.fitting.numbers import free, settings
 
 
 def write(path: Path, machine: Machine, ns: np.ndarray) -> Path:
-    """Writes a matrix by hart as a CSV file in the operating system's numbering."""
+    """Writes a matrix by hart as a CSV file in the order of the operating system's CPU numbers."""
     both_triangles, harts = np.fmax(ns, ns.T), hart_of_cpu(machine)
     rows = [
         [
@@ -66,7 +67,7 @@ def test_calibration_recovers_changed_numbers(name, home, slice_, factors, tmp_p
     keys, homes = list(free(name)), home.split("|")
     right = dict(zip(keys, factors, strict=True))
     fitted = solve(
-        Problem.of(
+        Problem.load(
             name, matrix_of_changed_machine(tmp_path / "m.csv", name, right, homes[0], slice_)
         )
     )
@@ -77,18 +78,18 @@ def test_calibration_recovers_changed_numbers(name, home, slice_, factors, tmp_p
 
 
 @pytest.mark.long
-def test_the_quadrant_of_the_memory_is_found_again(tmp_path) -> None:
+def test_calibration_finds_the_quadrant_of_the_memory(tmp_path) -> None:
     frees = free("tr3960x")
     moved = settings({key: 1.1 * number.value for key, number in frees.items()}, frees)
     machine = topology.load("tr3960x", [*moved, "socket.join.memory=q1"])
     ns = handoffs(machine, figures.by_level(machine, "node0"))
-    fitted = solve(Problem.of("tr3960x", write(tmp_path / "m.csv", machine, ns)))
+    fitted = solve(Problem.load("tr3960x", write(tmp_path / "m.csv", machine, ns)))
     assert fitted.choice.settings == ("socket.join.memory=q1",)
 
 
-def test_cores_are_found_where_they_sit(tmp_path) -> None:
-    """Cores are renamed at random. (The tests above check that a correct order is kept.) A mirror
-    image differs only in the path to the uplink, for which another number can make up.
+def test_calibration_finds_the_stops_of_renamed_cores(tmp_path) -> None:
+    """Cores are renamed at random. (The tests above check that a correct order does not change.) A
+    mirror image differs only in the path to the uplink, which another number can compensate.
     """
     machine, hardware = topology.load("r5950x"), figures.read("r5950x")
     cores = np.random.default_rng(1).permutation(8)  # the same order in both complexes
@@ -97,10 +98,10 @@ def test_cores_are_found_where_they_sit(tmp_path) -> None:
     ns = handoffs(machine, hardware)
     renamed = np.where(np.tri(machine.harts, k=-1), np.fmax(ns, ns.T)[np.ix_(harts, harts)], np.nan)
     matrix = write(tmp_path / "m.csv", machine, renamed)
-    fitted = solve(Problem.of("r5950x", matrix))
+    fitted = solve(Problem.load("r5950x", matrix))
     off = fitted.problem.simulated(fitted.steps, fitted.choice, FINAL_ROUNDS) / renamed - 1
     levels = figures.level_of_pairs(machine)
-    # within a class, the errors of all pairs are nearly alike
+    # Within a class, the errors of all pairs are nearly equal.
     for level in ("core", "ccx", "socket"):
         of_class = off[(levels == level) & ~np.isnan(off)]
         assert abs(np.median(of_class)) < 0.02
@@ -113,31 +114,31 @@ def test_cores_are_found_where_they_sit(tmp_path) -> None:
     assert str(fitted.choice).count("\n") == 0
 
 
-def test_number_at_a_fixed_ratio_to_another_moves_with_it() -> None:
+def test_number_at_a_fixed_ratio_to_another_changes_with_it() -> None:
     across = free("tr3960x")["socket.join.dy"]
     assert across.followers == (("socket.join.dx", 0.354),)
     assert across.settings(10.0)[1] == "socket.join.dx=3.540000ns"
 
 
 def test_calibrating_a_real_matrix_gives_the_shipped_numbers(tmp_path) -> None:
-    """The matrix is made of the carried figures, to which the numbers in topologies/
-    were fitted.
+    """The matrix consists of the shipped figures, to which the numbers in topologies/ were
+    fitted.
     """
     machine = topology.load("tr1950x")
-    carried = figures.carried_matrix(figures.read("tr1950x"), machine)
-    fitted = solve(Problem.of("tr1950x", write(tmp_path / "m.csv", machine, carried)))
+    figures_matrix = figures.matrix_of_figures(figures.read("tr1950x"), machine)
+    fitted = solve(Problem.load("tr1950x", write(tmp_path / "m.csv", machine, figures_matrix)))
     assert fitted.choice.home == figures.read("tr1950x").home
     assert factors_of(fitted) == pytest.approx(dict.fromkeys(fitted.problem.frees, 1), rel=0.06)
 
 
 def test_written_machine_file_has_the_errors_that_it_states(tmp_path) -> None:
-    """The machine has a number that the matrix hardly depends on, and that therefore stayed as it
-    was.
+    """The matrix hardly depends on one number of the machine, so the calibration does not change
+    this number.
     """
     machine = topology.load("r5800x3d")
-    carried = figures.carried_matrix(figures.read("r5800x3d"), machine)
+    carried = figures.matrix_of_figures(figures.read("r5800x3d"), machine)
     matrix, output = write(tmp_path / "m.csv", machine, carried), tmp_path / "fitted.toml"
-    fitted = solve(Problem.of("r5800x3d", matrix), slice_="2")
+    fitted = solve(Problem.load("r5800x3d", matrix), slice_="2")
     output.write_text(machine_file(fitted, matrix, output))
     problem, choice = fitted.problem, fitted.choice
     ns = handoffs(topology.load(output), problem.hardware(choice), rounds=FINAL_ROUNDS)
@@ -154,26 +155,26 @@ def test_undetermined_numbers_are_reported(tmp_path) -> None:
     """
     right = {"ccx.join.inject": 1.2}
     matrix = matrix_of_changed_machine(tmp_path / "m.csv", "tr1950x", right, "node1")
-    with_memory = Problem.of("tr1950x", matrix, ["memory.latency", *right])
+    with_memory = Problem.load("tr1950x", matrix, ["memory.latency", *right])
     fitted = solve(with_memory, "node1", "hash")
     assert undetermined(fitted) == [
         "memory.latency: the matrix says nothing of it; it stays where it was"
     ]
-    assert list(kept(fitted)) == list(right)
+    assert list(numbers_to_write(fitted)) == list(right)
     ring = "socket.join.inject"
     matrix = matrix_of_changed_machine(tmp_path / "ring.csv", "i54590", {ring: 1.2}, "node0")
-    sums = solve(Problem.of("i54590", matrix, ["core.l2.latency", ring]), "node0", "hash")
+    sums = solve(Problem.load("i54590", matrix, ["core.l2.latency", ring]), "node0", "hash")
     [sentence] = undetermined(sums)
     assert re.fullmatch(rf"moved together .* core.l2.latency \+10 %, {ring} -\d %", sentence)
     assert np.sqrt(np.mean(sums.solution.residuals**2)) < 0.01
-    assert all(word == ", not determined alone" for _, word in kept(sums).values())
+    assert all(word == ", not determined alone" for _, word in numbers_to_write(sums).values())
 
 
 def test_matrix_of_another_machine_is_reported(tmp_path) -> None:
-    """Every latency is divided by three, and no path of the machine can be that short."""
+    """Every latency is divided by three. No path of the machine can be so short."""
     machine = topology.load("i54590")
     third = handoffs(machine, figures.by_level(machine, "node0")) / 3
-    fitted = solve(Problem.of("i54590", write(tmp_path / "m.csv", machine, third)), slice_="hash")
+    fitted = solve(Problem.load("i54590", write(tmp_path / "m.csv", machine, third)), slice_="hash")
     assert any("as small as it may become" in sentence for sentence in undetermined(fitted))
 
 
@@ -183,7 +184,7 @@ def calibrate(*arguments: str) -> int:
     return int(ended.value.code or 0)
 
 
-def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
+def test_written_file_loads_and_has_the_fitted_numbers(tmp_path, capsys) -> None:
     matrix = matrix_of_changed_machine(
         tmp_path / "mine.csv", "i54590", {"socket.join.inject": 1.5}, "node0", "2"
     )
@@ -201,15 +202,15 @@ def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
     assert numbers["core.mispredict"] == before["core.mispredict"]
     assert not run(str(output), "lock/ticket", [4], parameters={"ops": 5}).failed
     assert calibrate(*arguments) == 2 and "--force" in capsys.readouterr().err
-    # A second calibration, from the path of the written file, leaves everything as it is.
+    # A second calibration, which starts from the written file, changes nothing.
     again = tmp_path / "again.toml"
     assert calibrate(str(output), "--matrix", str(matrix), "-o", str(again)) == 0
     assert 'extends = "mine.toml"' in again.read_text()
 
 
-def test_figures_of_a_busy_host_are_refused(tmp_path, capsys) -> None:
-    """All pairs are doubled, as if other programs had run. The fit is good, but the number is
-    absurd.
+def test_matrix_of_a_busy_host_is_refused(tmp_path, capsys) -> None:
+    """All latencies are doubled, as if other programs had run. The fit is good, but the fitted
+    number is implausible.
     """
     matrix = matrix_of_changed_machine(
         tmp_path / "busy.csv", "i54590", {"socket.join.inject": 9.0}, "node0", "2"

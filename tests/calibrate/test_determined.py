@@ -14,14 +14,14 @@ from uncore_lab.calibrate.problem import Problem, UnrecordedChoice
 from uncore_lab.fitting.numbers import MAX_RATIO, NS, RATIO, Free
 from uncore_lab.fitting.solve import MAX_STEP_LOG, Solution
 
-UNIT_SLOPES = np.eye(6)[:3]  # slopes of three numbers, of which each moves one residual alone
+UNIT_SLOPES = np.eye(6)[:3]  # slopes of three numbers, each of which changes one residual only
 
 
 def fitted(
     slopes: np.ndarray, steps: object = 0.0, residual: float = 0.0, ratio: float = 0
 ) -> Fitted:
-    """Makes a fit of numbers a, b, c with these slopes, one row for each. `residual` is that of
-    every figure after the fit.
+    """Returns a fit of the numbers a, b, c with these slopes, one row for each number. `residual`
+    is the residual of every figure after the fit.
     """
     keys = "abc"[: len(slopes)]
     frees = {k: Free(k, ratio or 1.0, RATIO if ratio else NS, k, 1.0, (), ()) for k in keys}
@@ -53,7 +53,7 @@ def test_undetermined_number_is_named() -> None:
     assert [key for key, sd in uncertainties(fitted(slopes)).items() if sd > 1] == ["b"]
 
 
-def test_a_number_is_undetermined_past_30_per_cent() -> None:
+def test_a_number_with_a_deviation_above_30_per_cent_is_undetermined() -> None:
     """A residual is known to 1 %. A number that changes it by 4 % for each factor of e is
     determined to 25 %.
     """
@@ -90,7 +90,7 @@ def test_larger_residuals_make_numbers_less_certain() -> None:
     ],
 )
 def test_a_number_at_its_limit_is_named_once(steps: list[float], ratio: float, said: str) -> None:
-    """It is named even if no residual depends on it, because it is undetermined as well."""
+    """The number is named once even if it is also undetermined, as no residual depends on it."""
     at_limit = np.array(steps) != 0
     slopes = np.where(at_limit[:, None], 0, UNIT_SLOPES)
     [sentence] = undetermined(fitted(slopes, steps, ratio=ratio))
@@ -100,7 +100,7 @@ def test_a_number_at_its_limit_is_named_once(steps: list[float], ratio: float, s
     assert undetermined(fitted(UNIT_SLOPES, 0.9 * np.array(steps), ratio=ratio)) == []
 
 
-def test_indistinguishable_numbers_share_a_step() -> None:
+def test_numbers_that_the_data_cannot_tell_apart_get_equal_steps() -> None:
     slopes = np.array([UNIT_SLOPES[0], UNIT_SLOPES[1], UNIT_SLOPES[1]])
     assert fitted(slopes, [0.1, 0.2, 0.0]).steps == pytest.approx([0.1, 0.1, 0.1])
     assert fitted(UNIT_SLOPES * [[1], [1], [0.001]], 0.5).steps == pytest.approx([0.5, 0.5, 0])

@@ -1,4 +1,4 @@
-"""Does the solver recover made-up numbers, and does it weigh classes as documented?"""
+"""Does the solver recover known numbers, and does it weigh classes as documented?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from uncore_lab.fitting.solve import (
 
 
 def sums(right: list[float], calls: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
-    """Returns residuals of latencies, each of which is the sum of one number and the next."""
+    """Returns the residuals of latencies, each of which is the sum of a number and the next one."""
     rows = np.eye(len(right)) + np.eye(len(right), k=1)
     truth = rows @ np.exp(right)
 
@@ -58,7 +58,7 @@ def test_number_without_influence_keeps_its_value() -> None:
 
 
 def test_steps_end_at_their_limits() -> None:
-    """The tightest limit among all parts counts, and derivatives stay within it."""
+    """The smallest limit among all parts applies, and derivatives do not exceed it."""
     first_steps = [0.0]
 
     def far(steps: np.ndarray) -> np.ndarray:
@@ -71,8 +71,8 @@ def test_steps_end_at_their_limits() -> None:
     assert max(first_steps) <= 0.5
 
 
-def test_wide_stride_sees_the_slope_of_a_stepped_answer() -> None:
-    """An answer that changes in steps of a tenth has no slope over the usual step of a
+def test_wide_stride_finds_the_slope_of_a_step_function() -> None:
+    """A function that changes in steps of a tenth has no slope over the usual step of a
     derivative.
     """
     stairs = FitPart(["a"], lambda steps: np.floor(10 * steps + 0.5) / 10)
@@ -80,7 +80,7 @@ def test_wide_stride_sees_the_slope_of_a_stepped_answer() -> None:
     assert near.jacobian == pytest.approx(0) and far.jacobian == pytest.approx(1)
 
 
-def test_derivative_is_taken_downwards_if_its_step_would_pass_a_limit() -> None:
+def test_derivative_is_taken_downwards_if_its_step_would_exceed_a_limit() -> None:
     first_steps: list[float] = []
 
     def straight(steps: np.ndarray) -> np.ndarray:
@@ -96,12 +96,12 @@ def test_weight_of_a_class_does_not_depend_on_its_number_of_pairs() -> None:
     few, many = np.zeros((2, 9, 9), dtype=bool)
     few[0, :2] = many[1:] = True
     simulated = np.where(few, 110.0, 120.0)
-    off = ClassTarget(measured, {"few": few, "many": many}).off(simulated)
+    off = ClassTarget(measured, {"few": few, "many": many}).residuals(simulated)
     medians, pairs = off[:2], off[2:]
     assert medians == pytest.approx([0.1, 0.2]) and pairs.size == 2 + 72
     assert np.sum(pairs[:2] ** 2) == pytest.approx((PAIRS_WEIGHT * 0.1) ** 2)
     assert np.sum(pairs[2:] ** 2) == pytest.approx((PAIRS_WEIGHT * 0.2) ** 2)
-    alone = ClassTarget(measured, {"few": few}, medians=0, pairs=1).off(simulated)
+    alone = ClassTarget(measured, {"few": few}, medians=0, pairs=1).residuals(simulated)
     assert alone == pytest.approx([0.1 / 2**0.5] * 2)
 
 

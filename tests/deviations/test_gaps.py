@@ -1,8 +1,8 @@
-"""Does each gap that docs/deviations.md admits still exist, with the size that it states?
+"""Does each gap in docs/deviations.md still exist, with the size that the page states?
 
-If a gap closes, a test here fails, and the page must change.  The numbers are those of the page.
-The machine is `line` of tests/support/line.py: a load that hits takes 1 + 4 ns, a lookup in the
-second level 9 ns, a line from memory 9 + 20 + 6 + 60 + 24 ns.
+If a gap closes, one of these tests fails, and the page must change.  The numbers are those of the
+page.  The machine is `line` of tests/support/line.py: a load that hits takes 1 + 4 ns, a lookup in
+the second level 9 ns, a line from memory 9 + 20 + 6 + 60 + 24 ns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from uncore.program.abi import CONSTANTS
 from uncore.topology import Machine
 from uncore.topology.schema import LINES
 
-LINES_OF_A_PATTERN = 16  # lines that a pattern of programs/gaps.c accesses
+LINES_OF_A_PATTERN = 16  # number of lines that a pattern of programs/gaps.c accesses
 L1, L2, SERVICE, MEMORY = 4, 9, 6, 60
 FETCH = L2 + way("control", B, H) + SERVICE + MEMORY + way("data", H, B)  # core 1 is at stop B
 
@@ -50,13 +50,17 @@ def guest() -> program.Program:
 
 
 def cost(pattern: Pattern, machine: Machine | None = None, *, again: bool = False) -> int:
-    """Returns ns of a pattern, cold or repeated, on the second core of a machine."""
+    """Returns the ns of a pattern on the second core of a machine: the first time, with cold
+    caches, or with `again` the second time.
+    """
     outcome = point(machine or line(), guest(), 2)
     return int(outcome["tables"]["cost"][pattern][again])
 
 
-def test_g1_fetches_no_more_ahead_than_a_neighbour() -> None:
-    """Consecutive lines cost as much as scattered ones: a full miss each, or one for each pair."""
+def test_gap_g1_prefetches_at_most_the_adjacent_line() -> None:
+    """Consecutive lines cost as much as scattered lines: one full miss for each line, or for each
+    pair of adjacent lines.
+    """
     for pattern in (Pattern.SEQUENTIAL, Pattern.SCATTERED):
         assert cost(pattern) - cost(pattern, again=True) == LINES_OF_A_PATTERN * FETCH
     adjacent = line(core={"prefetch": "adjacent", "misses": LINES_OF_A_PATTERN})
@@ -66,9 +70,9 @@ def test_g1_fetches_no_more_ahead_than_a_neighbour() -> None:
     assert far == LINES_OF_A_PATTERN * FETCH
 
 
-def test_g2_waits_for_each_hit_and_executes_nothing_behind_a_miss() -> None:
-    """Loads with known addresses hit one after the other. Their misses overlap if the core has a
-    window; otherwise they cost as much as a chain of pointers, apart from the loop.
+def test_gap_g2_waits_for_each_hit_and_executes_nothing_after_a_miss() -> None:
+    """Hits of loads with known addresses do not overlap. Misses overlap if the core has a window;
+    otherwise they cost as much as a chain of pointers, apart from the loop.
     """
     hits = [cost(Pattern.INDEPENDENT, line(core={"l1_hit": n * NS}), again=True) for n in (0, L1)]
     assert hits[1] - hits[0] >= LINES_OF_A_PATTERN * L1
@@ -77,9 +81,9 @@ def test_g2_waits_for_each_hit_and_executes_nothing_behind_a_miss() -> None:
     assert cost(Pattern.INDEPENDENT) == pytest.approx(cost(Pattern.CHAINED), abs=LINES_OF_A_PATTERN)
 
 
-def test_g3_asks_for_the_lines_of_all_stores_or_of_the_oldest_alone() -> None:
-    """Its stores fetch their lines either one after the other or all at once, however large the
-    buffer is.
+def test_gap_g3_requests_the_lines_of_all_buffered_stores_or_only_the_oldest() -> None:
+    """Stores in the buffer fetch their lines either one at a time or all at once, whatever the size
+    of the buffer.
     """
     ahead = line(core={"store_buffer": 64, "store_ahead": True})
     assert cost(Pattern.STORES, ahead) < LINES_OF_A_PATTERN * FETCH / 4
@@ -88,46 +92,46 @@ def test_g3_asks_for_the_lines_of_all_stores_or_of_the_oldest_alone() -> None:
     assert cost(Pattern.STORES, line(core={"store_buffer": 1})) > LINES_OF_A_PATTERN * FETCH
 
 
-def test_g4_fetches_instructions_at_no_cost() -> None:
+def test_gap_g4_fetches_instructions_at_no_cost() -> None:
     assert cost(Pattern.STRAIGHT) == cost(Pattern.STRAIGHT, again=True)
 
 
-def test_g5_predicts_no_pattern_of_branches() -> None:
+def test_gap_g5_predicts_no_pattern_of_branches() -> None:
     """The branch is taken every second time; a history of one bit would predict it."""
     blind = line(core={"mispredict": 0})
     lost = cost(Pattern.REGULAR, again=True) - cost(Pattern.REGULAR, blind, again=True)
-    assert lost >= 256 // 2 * 15  # ns a misprediction
+    assert lost >= 256 // 2 * 15  # 15 ns for each misprediction
 
 
-def test_g6_evicts_exactly_the_least_recently_used() -> None:
-    """Nine lines take turns in a set of eight ways, and none of them hits in the first level."""
+def test_gap_g6_evicts_exactly_the_least_recently_used_line() -> None:
+    """Nine lines are accessed in turn in a set of eight ways, so no access hits the first level."""
     wide = line(core={"l1_ways": 16})
     lost = cost(Pattern.CYCLIC, again=True) - cost(Pattern.CYCLIC, wide, again=True)
     assert lost == 9 * L2
 
 
-def test_g7_has_no_pages() -> None:
-    """Lines in many pages are found as fast as lines of one page: there is no TLB and no walk."""
+def test_gap_g7_has_no_tlb_and_no_page_walks() -> None:
+    """Lines in many pages take as long as lines in one page, because there is no TLB miss."""
     paged, dense = (cost(p, again=True) for p in (Pattern.SCATTERED, Pattern.SEQUENTIAL))
     assert (
         paged - dense < 2 * LINES_OF_A_PATTERN
     )  # the loops differ by a few instructions and a misprediction
 
 
-def test_g8_has_no_banks_and_rows() -> None:
-    """Memory takes as long for a line next to the last one as for any other."""
+def test_gap_g8_has_no_memory_banks_and_rows() -> None:
+    """Memory takes as long for a line that is adjacent to the previous one as for any other."""
     far, near = (cost(p) - cost(p, again=True) for p in (Pattern.SCATTERED, Pattern.SEQUENTIAL))
     assert far == near
 
 
-def test_g9_keeps_its_clock_however_many_cores_work() -> None:
+def test_gap_g9_keeps_its_clock_with_any_number_of_busy_cores() -> None:
     work = [Step(1000, Do.COMPUTE)]
     alone = steps(line(), [work])[0][0].cost
     assert [spans[0].cost for spans in steps(line(), [work] * 3)] == [alone] * 3
 
 
-def test_g10_never_refuses_a_message() -> None:
-    """A resolver that is busy for long does not delay messages that only pass its stop."""
+def test_gap_g10_accepts_every_message() -> None:
+    """A resolver that is busy for a long time does not delay messages that only pass its stop."""
     slow = line(resolver={"service": 5000 * NS, "slices": (A,)})
     crowd = [Step(1000, Do.LOAD, 1)]
     passing = [Step(2000, Do.IPI, 2)]
@@ -136,8 +140,8 @@ def test_g10_never_refuses_a_message() -> None:
     assert loud == quiet
 
 
-def test_g11_pads_programs_for_lines_of_128_bytes() -> None:
-    """Neighbouring blocks of 128 bytes belong to two harts, but are one line of 256 bytes."""
+def test_gap_g11_pads_programs_for_lines_of_128_bytes() -> None:
+    """Adjacent blocks of 128 bytes belong to two harts, but share one line of 256 bytes."""
     mine = [Step(1000, Do.AMO, 1), Step(9000, Do.LOAD, 1)]
     plans = [mine, [Step(3000, Do.AMO, 0), Step(6000, Do.AMO, 2)]]
     costs = {
@@ -159,7 +163,7 @@ def test_g11_pads_programs_for_lines_of_128_bytes() -> None:
         ("a cache-block flush", 0x0020200F),  # cbo.flush (x0)
     ],
 )
-def test_g12_executes_neither_vectors_nor_halves_nor_cache_operations(
+def test_gap_g12_traps_on_vector_half_precision_and_cache_block_instructions(
     tmp_path: Path, what: str, word: int
 ) -> None:
     source = tmp_path / "foreign.c"
@@ -171,8 +175,8 @@ def test_g12_executes_neither_vectors_nor_halves_nor_cache_operations(
         point(line(), program.compile(source), 1)
 
 
-def test_g13_shares_dirty_data_only_through_an_owner() -> None:
-    """D1: if only sharers have the line, memory serves a read, although a core is nearer."""
+def test_gap_g13_shares_dirty_data_only_through_an_owner() -> None:
+    """D1: if a line has only sharers, memory serves a read, although a core is nearer."""
     read = [Step(1000, Do.LOAD)]
     again = [Step(5000, Do.LOAD)]
     third = [Step(9000, Do.LOAD)]
@@ -181,10 +185,8 @@ def test_g13_shares_dirty_data_only_through_an_owner() -> None:
         assert spans[2][0].cost >= L2 + SERVICE + MEMORY
 
 
-def test_g14_hides_a_missing_memory_order() -> None:
-    """Message passing with relaxed orders: the reader gets the old message only if memory order is
-    weak.
-    """
+def test_gap_g14_hides_a_missing_memory_order() -> None:
+    """With relaxed orders, the reader gets the old message only on weakly ordered cores."""
     message = program.compile(MESSAGE)
 
     def old(order: str) -> list[str]:
@@ -196,9 +198,9 @@ def test_g14_hides_a_missing_memory_order() -> None:
     assert any("old" in failure for failure in old("weak"))
 
 
-def test_g15_leaves_siblings_all_issue_slots_or_none() -> None:
-    """Hart 1 pauses ever longer in a loop. Hart 0 then runs at full or at half speed, never in
-    between.
+def test_gap_g15_leaves_siblings_all_issue_slots_or_none() -> None:
+    """Hart 1 pauses in a loop, for longer and longer times. Hart 0 runs either at full or at half
+    speed, never in between.
     """
     plans = [
         [Step(1000, Do.COMPUTE)],

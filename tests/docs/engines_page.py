@@ -1,7 +1,7 @@
 """Writes the comparisons of docs/engines.md: `python -m tests.docs.engines_page [--renew]`.
 
-The text between `<!-- NAME -->` and `<!-- end -->` is computed from validation/results: how old the
-figures are, how near the times are if conventions match, and what explains those that differ.
+The text between `<!-- NAME -->` and `<!-- end -->` is computed from validation/results: the age of
+the figures, the ratios of times if conventions match, and the explanations of differences.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def on_file(name: str) -> list[dict[str, str]]:
 
 
 def states() -> dict[str, dict[str, str]]:
-    """Returns the state of each part of the model, for each state that rows refer to."""
+    """Returns each state of the model to which rows refer, with the state of each part."""
     states_: dict[str, dict[str, str]] = {}
     for row in on_file("model"):
         states_.setdefault(row["state"], {})[row["part"]] = row["digest"]
@@ -40,7 +40,7 @@ def states() -> dict[str, dict[str, str]]:
 
 
 def age(now: model_state.Parts) -> str:
-    """Writes a sentence for each engine, protocol and day."""
+    """Returns a sentence for each engine, protocol and day."""
     compared = {
         (row["engine"], row["version"], row["protocol"], row["date"], row["model"])
         for name in ("engines", "matching")
@@ -69,7 +69,9 @@ def _than(before: model_state.Parts, now: model_state.Parts) -> str:
 
 
 def matching() -> str:
-    """Tabulates the ratios of each machine with an engine's conventions: least, median and most."""
+    """Returns a table of the least, median and greatest ratio of times for each machine with the
+    conventions of another engine.
+    """
     ratios: dict[tuple[str, ...], list[float]] = {}
     for row in on_file("matching"):
         key = (row["machine"], row["engine"], row["protocol"])
@@ -82,7 +84,7 @@ def matching() -> str:
 
 
 def table_of_differing_jobs() -> str:
-    """Tabulates the jobs whose times differ, by the conventions that make them agree."""
+    """Returns a table of the jobs whose times differ, by the conventions that make them agree."""
     ratios: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for row in on_file("engines"):
         if row["conventions"]:
@@ -101,7 +103,7 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _short(conventions: str) -> str:
-    """Returns the keys without values; a key of several levels' resolvers is given once."""
+    """Returns the keys without values. A key that occurs for several levels is listed once."""
     head = re.match(r"[\w ]+: ", conventions)
     keys = (
         re.sub(r"^\w+\.(resolver|data)", r"\1", key)
@@ -111,7 +113,7 @@ def _short(conventions: str) -> str:
 
 
 def page(text: str, now: model_state.Parts) -> str:
-    """Returns the page with the sections that follow from the files."""
+    """Returns the page with its computed sections replaced."""
     parts = {"age": age(now), "matching": matching(), "apart": table_of_differing_jobs()}
     for name, section in parts.items():
         text, times = re.subn(

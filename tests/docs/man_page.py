@@ -1,10 +1,10 @@
 """Writes docs/uncore.1, which a wheel installs for `man uncore`: `python -m tests.docs.man_page`.
 
-    page() -> str       what the file must be
+    page() -> str       the text that the file must have
 
-Nothing is written here a second time: commands and options are the parser's own (cyclopts writes
-them as reStructuredText), columns those of the tables, exit statuses those of docs/cli.md, and
-docutils makes a manual page of it.
+No text is repeated in this module.  Commands and options come from the parser (cyclopts writes them
+as reStructuredText), columns from the tables, and exit statuses from docs/cli.md.  docutils
+converts all to a manual page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from uncore.support.version import __version__
 FILE = ROOT / "docs/uncore.1"
 SECTION = re.compile(r"^\.\. _cyclopts-uncore-([\w-]+):\n\n\1\n(-+)\n", re.MULTILINE)
 STATUS = re.compile(r"^\| (\d+) \| (.+) \|$", re.MULTILINE)
-WARNING = 2  # docutils' report level for warnings
+WARNING = 2  # report level of docutils for warnings
 SETTINGS = {
     "report_level": WARNING,
     "halt_level": WARNING,

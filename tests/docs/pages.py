@@ -16,5 +16,5 @@ PAGES = sorted(
 
 
 def word_count(page: Path) -> int:
-    """Counts words as `wc -w` does, so the bars of tables count too."""
+    """Counts words as `wc -w` does, so it also counts the vertical bars of tables."""
     return len(page.read_text().split())

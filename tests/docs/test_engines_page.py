@@ -1,4 +1,4 @@
-"""Does the page about engines say how old its figures are, and how the model has changed since?"""
+"""Does the page about engines state the age of its figures, and later changes of the model?"""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ def test_a_changed_table_makes_figures_older(tmp_path: Path) -> None:
     assert "client.table" in model_state.changed(NOW, model_state.parts(tables=tmp_path))
 
 
-def test_figures_of_the_present_model_are_not_called_older() -> None:
+def test_page_does_not_call_figures_of_the_present_model_older() -> None:
     assert written._than(NOW, NOW) == "the model is today's"

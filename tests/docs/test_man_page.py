@@ -1,4 +1,4 @@
-"""Does `man uncore` say what --help says, and is it there after an installation?"""
+"""Does `man uncore` agree with --help, and is the page installed?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are links, the index and the beginnings of sentences of the manual correct?"""
+"""Are the links, the index and the beginnings of sentences in the manual correct?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AWKWARD = re.compile(SENTENCE + r"(?:Of|By|As|Who|Until)\b.{0,40}", re.MULTILINE
 
 
 def anchors(page: Path) -> set[str]:
-    """Returns the headings of a page as links name them, on GitHub and in MkDocs."""
+    """Returns the headings of a page in the form that links use, on GitHub and in MkDocs."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
     return {words.strip().replace(" ", "-") for words in plain}
@@ -29,12 +29,12 @@ def leads_somewhere(page: Path, link: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+def test_links_of_a_page_lead_to_existing_pages_and_headings(page: Path) -> None:
     links = [link for link in LINK.findall(page.read_text()) if "://" not in link]
     assert [link for link in links if not leads_somewhere(page, link)] == []
 
 
-def test_index_leads_to_every_page() -> None:
+def test_index_links_to_every_page() -> None:
     """Each page of docs is linked by the index, or by the README of its folder."""
     folders = {page.parent for page in PAGES if INDEX.parent in (page.parent, *page.parents)}
     indices = [folder / "README.md" for folder in folders]

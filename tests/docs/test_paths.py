@@ -1,7 +1,8 @@
-"""Do the paths exist that pages and comments name?
+"""Do all paths in pages and comments exist?
 
-On a page, a path is text in back ticks; in a comment, text with a folder and an ending of our
-files.  Leading folders may be left out: `core/lines.hh`.  Capitals stand for any name: lock/NAME.c.
+On a page, a path is text in back ticks; in a comment, it is text with a folder and a suffix that
+our files have.  Leading folders may be left out: `core/lines.hh`.  Capitals stand for any name:
+lock/NAME.c.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tests.house import comments
 from tests.house.tracked import TOP, name, of_kind, tracked
 from tests.layers.cpp import GENERATED
 
-# Files of other projects, by the folders in which their trees have them.
+# files of other projects, by their folders in these projects
 FOREIGN = {
     "FreeBSD and DragonFly": ("kern", "vm", "sys", "amd64"),
     "Linux": (

@@ -1,6 +1,7 @@
-"""Do the pages use words of the glossary, and name parts of rules and functions that exist?
+"""Do pages avoid words that the glossary forbids, and do the rules and functions that they name
+exist?
 
-The glossary (docs/glossary.md) is read here, so that a word is added or forbidden in one place.
+The words are read from the glossary (docs/glossary.md), so only that page must change.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ TEXT = {".py", ".md", ".toml", ".table", ".h", ".c", ".hh", ".cc"}
 
 
 def texts(*folders: str) -> Iterator[Path]:
-    """Yields the first page, and all texts below the folders."""
+    """Yields README.md, and all texts in the folders."""
     yield ROOT / "README.md"
     for folder in folders:
         yield from (p for p in sorted((ROOT / folder).rglob("*")) if p.suffix in TEXT)

@@ -65,7 +65,7 @@ def test_all_designs_are_tried_if_they_are_few(found):
     assert designs == list(product("124", ("20ns", "60ns")))
 
 
-def test_nothing_allowed_beats_the_front_and_the_front_beats_the_rest(found):
+def test_no_allowed_design_dominates_the_front_and_the_front_dominates_all_others(found):
     front = {design.number for design in found.front}
     allowed = [design for design in found.tried if design.allowed]
     assert front and {design.known["cores"] for design in allowed} == {1.0, 2.0}
@@ -93,7 +93,7 @@ def test_formulas_of_links_have_values_before_any_run(tmp_path):
     assert pairs.known["area"] == pairs.known["wire"] + 2 == 4 * 96 + 2 * 32 + 40 / 20
 
 
-def test_energy_is_lines_messages_and_bits_times_their_prices(found):
+def test_energy_is_the_sum_of_lines_messages_and_bits_times_their_prices(found):
     design = found.tried[2]
     job = next(job for _, job in found.plan.jobs(design.design))
     seen = []
@@ -173,8 +173,8 @@ MANY_DESIGNS_FILE = FILE.replace('to = "60ns", step = "40ns" }', 'to = "90ns" }'
 
 
 def asked_designs(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, float]]:
-    """Returns cores and latency of the designs for which a search asks, if its goal is 30 ns and at
-    most two cores.
+    """Returns the cores and the latency of the designs that a search tries if its goal is 30 ns and
+    at most two cores.
     """
     search = f"[search]\nseed = {seed}\ndesigns = {designs}\n[choices]"
     plan = written(tmp_path, MANY_DESIGNS_FILE.replace("[choices]", search))
@@ -189,7 +189,7 @@ def asked_designs(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[fl
     return asks
 
 
-def test_a_search_follows_from_its_seed(tmp_path):
+def test_search_is_determined_by_its_seed(tmp_path):
     assert asked_designs(1, tmp_path) == asked_designs(1, tmp_path)
     assert asked_designs(1, tmp_path) != asked_designs(2, tmp_path)
 

@@ -55,7 +55,7 @@ def to_the_end(self: Candidate) -> bool:
     return bool(self.runs) and not self.refused
 
 
-def test_front_of_the_example_equals_that_of_complete_runs(
+def test_front_of_the_example_equals_the_front_of_complete_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The plan is the shipped file, with fewer designs and threads."""
@@ -104,20 +104,20 @@ def test_command_of_a_dropped_design_repeats_its_runs(
     assert tried.results["mcs"].result_hash in capsys.readouterr().out
 
 
-# ---- one design against another
+# ---- comparing one design with another
 
 
 @pytest.fixture(scope="module")
 def point(tmp_path_factory: pytest.TempPathFactory) -> Point:
-    """Runs a design with two complexes, whose area is 6."""
+    """Runs a design of two complexes, which has an area of 6."""
     plan = written(tmp_path_factory.mktemp("point"), FILE)
     _, job = next(plan.jobs({"cores": "2", "system.join.latency": "20ns"}))
     return execute([job])[0].points[0]
 
 
 def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, float]) -> bool:
-    """True if a design whose runs had these rates, in M/s, is run again, given a rival with some
-    throughput and area.
+    """True if a design whose runs had these rates, in M/s, is run again. `rival` is the throughput
+    and the area of another design.
     """
     design = {"cores": "2", "system.join.latency": "20ns"}
     better = Tried(1, design, {}, found=DesignScore(rival, [0.0]))
@@ -131,11 +131,11 @@ def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, 
 @pytest.mark.parametrize(
     ("rates", "rival", "on"),
     [
-        ([2.0], (9.0, 6.0), True),  # the two runs to come may be better
+        ([2.0], (9.0, 6.0), True),  # the two remaining runs may be better
         ([2.0, 2.1], (2.2, 6.0), False),
         ([2.0, 2.3], (2.2, 6.0), True),  # the median may become 2.3
-        ([2.0, 2.1], (2.2, 6.1), True),  # it is smaller
-        ([2.0, 2.0], (2.0, 6.0), True),  # it may be the same
+        ([2.0, 2.1], (2.2, 6.1), True),  # the design is smaller
+        ([2.0, 2.0], (2.0, 6.0), True),  # the design may be equally good
     ],
 )
 def test_design_is_dropped_if_its_best_possible_values_are_all_worse(
@@ -181,7 +181,7 @@ def test_unknown_values_have_an_unbounded_span() -> None:
 SEARCHED = FILE.replace(', set = { ops = "10" }', "").replace('minimise = ["area"]\n', "")
 
 
-def test_runs_without_a_length_are_as_long_as_run_finds_them(tmp_path: Path) -> None:
+def test_plan_without_a_run_length_uses_the_length_that_run_finds(tmp_path: Path) -> None:
     """A design's rate, and the command that repeats it, are those of `uncore run` by default."""
     exploration = explore(written(tmp_path, SEARCHED))
     best = exploration.front[0]
@@ -199,7 +199,9 @@ def test_runs_without_a_length_are_as_long_as_run_finds_them(tmp_path: Path) -> 
 
 
 def test_search_of_a_design_ends_if_a_constraint_excludes_it(tmp_path: Path) -> None:
-    """Nothing bounds a searched rate before its end, so what ends it is another bound."""
+    """A rate whose run length is searched has no bounds before the search ends, so the constraint
+    is on another figure.
+    """
     plan = written(tmp_path, SEARCHED)
     jobs = dict(plan.jobs({"cores": "2", "system.join.latency": "20ns"}))
     going = iter([True, False])

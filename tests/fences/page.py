@@ -1,11 +1,10 @@
-"""Collects the answers of `uncore fences` on shipped workloads as a file, and writes them as a page
-with reasons.
+"""Collects the answers of `uncore fences` for shipped workloads, and writes a page with reasons.
 
     python -m tests.fences.page                      prints the page
     python -m tests.fences.page --renew [--seeds N]  runs all, writes validation/results/fences.csv
 
-The reasons are written by hand (reasons.toml), for each order and verdict.  So if an order comes,
-goes or changes its verdict, somebody must think about it.
+The reasons are written by hand (reasons.toml), for each order and verdict.  So an order that is
+new, has gone or has another verdict needs another reason.
 """
 
 from __future__ import annotations
@@ -61,8 +60,8 @@ def source_of(workload: str) -> variants.ProgramSource:
 
 
 def keys(source: variants.ProgramSource) -> list[str]:
-    """Returns the names of the orders in reasons.toml: file, order, and an index among
-    equal ones.
+    """Returns the names of the orders in reasons.toml, which consist of file, order, and an index
+    among equal orders.
     """
     counts: Counter[str] = Counter()
     keys_ = []
@@ -86,8 +85,8 @@ def ask(
 
 
 def load() -> list[dict[str, str]]:
-    """Returns the rows on file: first one for each order of the workloads in ALONE, then one for
-    each workload with all orders weakened.
+    """Returns the rows on file: first a row for each order of the workloads in ALONE, then a row
+    for each workload with all its orders weakened.
     """
     return list(csv.DictReader(RESULTS.read_text().splitlines()))
 
@@ -111,7 +110,7 @@ def page() -> Iterator[str]:
 
 
 def run(trials: Trials) -> Iterator[tuple[str, ...]]:
-    """Yields the rows as new runs give them."""
+    """Yields the rows that new runs give."""
     for workload in TESTED_ONE_BY_ONE:
         source = source_of(workload)
         for answers in ask(source, source.orders, trials):

@@ -16,5 +16,5 @@ SEEDS = range(1, 7)  # one seed for each number of harts
 @pytest.mark.parametrize(
     "workload", weak.workloads(page.FOLDERS), ids=lambda workload_: workload_.name
 )
-def test_a_workload_passes_as_it_is_shipped(workload: Program) -> None:
+def test_shipped_workload_passes_on_weakly_ordered_cores(workload: Program) -> None:
     assert not weak.run_block([weak.point(workload, seed) for seed in SEEDS], 1)

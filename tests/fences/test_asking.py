@@ -1,5 +1,5 @@
-"""Does `uncore fences` find the orders that a program needs, with commands that repeat their
-failures?
+"""Does `uncore fences` find the memory orders that a program needs, and print commands that repeat
+the failures?
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def test_a_fence_that_even_tso_needs_is_needed_and_its_failure_repeats(answers):
     assert fence["failure"]["why"] in out
 
 
-def test_order_in_a_macro_counts_once_and_uncompiled_code_not_at_all(answers):
+def test_order_in_a_macro_is_listed_once_and_uncompiled_code_is_ignored(answers):
     assert [to for position, to in answers if position == "handed.h:4"] == ["relaxed"]
     unused = answers["handed.h:6", "relaxed"]
     assert (unused["verdict"], unused["runs"]) == ("same code", 0)
 
 
-def test_order_whose_weakening_fails_on_a_weak_machine_only_is_needed(answers):
+def test_order_is_needed_if_weakening_it_fails_on_weak_machines_only(answers):
     release, acquire = answers["flags.c:36", "relaxed"], answers["handed.h:4", "relaxed"]
     assert release["verdict"] == acquire["verdict"] == "needed"
     assert "the value is old" in release["failure"]["why"]
@@ -86,7 +86,7 @@ def test_run_hints_once_at_fences_if_a_program_has_relaxed_orders(uncore):
     assert asks not in uncore(*run)[2]
 
 
-def test_the_answers_are_the_same_every_time_and_the_source_is_untouched(uncore):
+def test_answers_are_reproducible_and_the_source_is_not_changed(uncore):
     before = Path(FLAGS).read_text()
     first, second = (uncore("fences", FLAGS, *QUICK_SEARCH, "--at-once")[1] for _ in range(2))
     assert (
@@ -106,7 +106,7 @@ def test_program_that_fails_as_written_is_reported(uncore, tmp_path):
     assert status == 1 and "fails as it is written" in err and "as written" in out
 
 
-def test_a_mistake_in_the_c_file_is_the_compilers_message(uncore, tmp_path):
+def test_mistake_in_the_c_file_is_reported_with_the_compilers_message(uncore, tmp_path):
     broken = tmp_path / "broken.c"
     broken.write_text('#include "uncore.h"\nint f(')
     status, _, err = uncore("fences", str(broken))
@@ -125,7 +125,7 @@ def test_fences_ends_with_a_command_that_repeats_a_failure(few):
     assert advice("flags.c", [{**rows[0], "verdict": "fails"}]) == ""
 
 
-def test_a_path_below_home_is_printed_alike_on_all_hosts(monkeypatch):
+def test_path_below_home_is_printed_equally_on_all_hosts(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     failure = {"repeat": "uncore run bus:2 /home/me/.cache/x.elf --threads 2"}
     row = {"place": "x.c:1", "says": "release", "verdict": "needed", "failure": failure}

@@ -30,7 +30,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
         return called("fences", *COMPILED, *QUICK_OPTIONS, "--", "fences")
 
 
-def test_fences_that_a_program_needs_are_needed_and_their_failures_repeat(
+def test_fences_that_a_program_needs_are_found_and_their_failures_repeat(
     answered: Outcome,
 ) -> None:
     status, out, err = answered
@@ -71,7 +71,7 @@ def test_program_that_fails_unchanged_is_reported(
             {"relaxed": _NOP, "acquire": FENCE_R_RW, "release": FENCE_RW_W},
         ),
         (
-            FENCE_RW_RW | 0xCC << 20,  # devices, too
+            FENCE_RW_RW | 0xCC << 20,  # also orders accesses to devices
             "fence rw,rw seq_cst",
             {
                 "relaxed": _NOP,
@@ -99,11 +99,11 @@ def test_instruction_is_weakened_to_each_order_below_its_own(
 
 
 @pytest.mark.parametrize("word", [AMOADD_W, LR_D, PAUSE, FENCE_I, 0x00B50533], ids=hex)
-def test_instruction_without_an_order_is_not_asked_about(word: int) -> None:
+def test_instruction_without_an_order_is_not_weakened(word: int) -> None:
     assert _stated(word) is None
 
 
-def test_weakened_program_differs_in_that_instruction_alone(
+def test_weakened_program_differs_in_one_instruction_only(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("uncore.support.paths.CACHE", tmp_path)

@@ -1,4 +1,4 @@
-"""Are the memory orders of a C text found and weakened, wherever C allows them?"""
+"""Are the memory orders of a C text found and weakened, in all forms that C allows?"""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_an_order_is_found(text: str, said: str) -> None:
         "my_memory_order_acquire(atomic_stores)",
     ],
 )
-def test_text_without_an_order_between_harts_is_left_alone(text: str) -> None:
+def test_text_without_an_order_between_harts_is_not_changed(text: str) -> None:
     assert says(text) == []
 
 
@@ -53,7 +53,7 @@ def test_order_is_located_at_its_word() -> None:
     assert (order.line, order.column) == (4, 5)
 
 
-def test_the_weakest_is_first_and_only_what_c_allows_is_offered() -> None:
+def test_weaker_orders_are_those_that_c_allows_weakest_first() -> None:
     assert list(weakened("atomic_load_explicit(x, memory_order_seq_cst)")) == ["relaxed", "acquire"]
     assert list(weakened("atomic_store(x, 1)")) == ["relaxed", "release"]
     exchange = weakened("atomic_exchange_explicit(x, 1, memory_order_acq_rel)")
@@ -61,7 +61,7 @@ def test_the_weakest_is_first_and_only_what_c_allows_is_offered() -> None:
     assert exchange["release"] == "atomic_exchange_explicit(x, 1, memory_order_release)"
 
 
-def test_a_fence_becomes_a_fence_for_the_compiler() -> None:
+def test_weakened_fence_becomes_a_compiler_fence() -> None:
     fences = weakened("atomic_thread_fence(memory_order_seq_cst)")
     assert list(fences) == ["signal fence", "acquire", "release", "acq_rel"]
     assert fences["signal fence"] == "atomic_signal_fence(memory_order_seq_cst)"

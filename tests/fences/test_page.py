@@ -1,4 +1,4 @@
-"""Does the page list the orders that shipped workloads need, and do weak machines agree?"""
+"""Does the page list the orders that shipped workloads need, in agreement with weak machines?"""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
 """Runs test suites of other projects on this simulator: `python -m tests.foreign SUITE FOLDER
 [NAME...]`.
 
-    riscv-tests   of riscv-software-src: FOLDER is its isa/, built
+    riscv-tests   of riscv-software-src: FOLDER is its isa/ after the build
     arch-test     of riscv-non-isa: FOLDER has its programs, built for a target with `tohost`, and
-                  the reference signatures beside them or in references/
+                  the reference signatures next to them or in references/
     ltp           Open POSIX of the Linux Test Project: FOLDER is its conformance/interfaces, built
-                  for riscv64, linked statically
-    libc-test     of musl: FOLDER is its src/, built likewise
+                  for riscv64 and linked statically
+    libc-test     of musl: FOLDER is its src/, built in the same way
     litmus        of the RISC-V memory model: FOLDER is a checkout; herd's states of its tests are
                   in model-results/herd.logs, or in --states FILE, the output of herd7
 
-Prints how many passed, failed for a known reason, and failed.  SUITE.toml in this folder records
-how many tests of a suite pass, and has a line for each test that does not. Exit status: 0 if every
-verdict is the recorded one, else 1.
+The command prints how many tests passed, failed for a known reason, and failed.  SUITE.toml in this
+folder records how many tests of a suite pass, and has a line for each test that does not.  The exit
+status is 0 if all verdicts equal the recorded ones, otherwise 1.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def programs(suite: known.Suite, chosen: Chosen) -> dict[str, Path]:
 
 
 def ends(suite: known.Suite, chosen: Chosen) -> dict[str, str]:
-    """Returns how each test of the suite ended, by its name."""
+    """Runs the suite, and returns the ending of each test by its name."""
     if suite.kind == "litmus":
         states = chosen.states or chosen.folder / "model-results" / "herd.logs"
         return litmus_suite.ends(chosen.folder, states, chosen.names, chosen.effort, suite.unshown)
@@ -69,7 +69,7 @@ def ends(suite: known.Suite, chosen: Chosen) -> dict[str, str]:
 def _ends_of_all(
     work: Callable[[Path], str], items: list[tuple[str, Path]]
 ) -> list[tuple[str, str]]:
-    """Runs every test; if one crashes the simulator, continues with the next."""
+    """Runs every test. If a test crashes the simulator, the others still run."""
     out: list[tuple[str, str]] = []
     while len(out) < len(items):
         remaining = items[len(out) :]

@@ -1,9 +1,9 @@
-"""Bare-metal programs that end by writing `tohost`, as RISC-V's own suites do.
+"""Runs bare-metal programs that end by writing `tohost`, as those of RISC-V's own suites do.
 
-ended(path) -> "passed", or what went wrong
+ended(path) -> "passed", or the failure
 
-If a file of the same name with the ending `.reference_output` is beside the program, or in the
-folder `references` beside it, the words of its signature are compared too.
+If a file of the same name with the suffix `.reference_output` is in the folder of the program, or
+in its subfolder `references`, the words of the program's signature are compared as well.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 from uncore._doubles import FlatMachine
 
 PASSED = "passed"
-TLB = 16  # a supervisor's, too
+TLB = 16  # entries of the TLB, which also serves programs in supervisor mode
 LOOK_INSTRUCTIONS, MAX_PROGRAM_INSTRUCTIONS = 20_000, 10_000_000
 
 

@@ -1,4 +1,4 @@
-"""Reads and evaluates the condition of a litmus test on final states, as herd's tools write it.
+"""Reads and evaluates conditions on final states of litmus tests, in the syntax of herd's tools.
 
 The interface:
 

@@ -24,10 +24,10 @@ class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     passed: int
     programs: tuple[str, ...] = ()  # patterns for the paths of the programs
     suffix: str = ""  # ending of the programs' files, which is no part of their names
-    # name of a reason -> why the tests with this reason do not pass
+    # explanation of each reason for which tests do not pass, by the name of the reason
     reasons: dict[str, str] = {}
-    fails: dict[str, tuple[str, str]] = {}  # test -> its ending, and the name of the reason
-    unshown: dict[str, tuple[str, ...]] = {}  # reason -> litmus tests whose state no run shows
+    fails: dict[str, tuple[str, str]] = {}  # ending and name of the reason, by test
+    unshown: dict[str, tuple[str, ...]] = {}  # litmus tests whose state no run shows, by reason
 
 
 def names() -> list[str]:
@@ -43,7 +43,7 @@ def load(name: str) -> Suite:
 
 
 def differences(suite: Suite, ends: Mapping[str, str], whole: bool) -> list[str]:
-    """Compares endings with the record. `whole`: all tests of the suite were run."""
+    """Compares endings with the record. With `whole`, all tests of the suite were run."""
     out = []
     for name, end in sorted(ends.items()):
         recorded = suite.fails[name][0] if name in suite.fails else PASSED

@@ -1,6 +1,6 @@
-"""Linux programs whose exit status says whether they passed.
+"""Runs Linux programs that report in their exit status if they passed.
 
-ended(path) -> "passed", or what went wrong
+ended(path) -> "passed", or the failure
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from uncore.job import Job
 
 PASSED = "passed"
 MACHINE, HARTS = "ccx:1x4", 4
-EVENTS, SPAN = 200_000, 10**10  # limits of a step: number of events, and ps
+EVENTS, SPAN = 200_000, 10**10  # limits of a step: number of events, and simulated time in ps
 MAX_PROGRAM_PS, MAX_BUSY_INSTRUCTIONS = 600 * 10**12, 200 * 10**6
 MAX_CPU_SECONDS = 60  # seconds of host CPU time; harts that only spin take hardly any
 
@@ -26,7 +26,7 @@ def ended(path: Path) -> str:
     try:
         return _ran(make_job(MACHINE, program.load(path), HARTS, seeds=(1,)))
     except UncoreError as error:
-        # group 1 is the name of what failed, without the program's own name
+        # Group 1 is the name of the failed call, without the program's name.
         message = re.match(r"(?:\S+: )?([^(,\n]*\w)", str(error))
         return message[1] if message else str(error)
 

@@ -1,4 +1,4 @@
-"""Litmus tests as herd's tools write them (.litmus), and the states that herd prints for them.
+"""Reads litmus tests of herd's tools (.litmus), and the states that herd prints for them.
 
 The interface:
 
@@ -17,7 +17,7 @@ from tests.foreign.conditions import Condition, Unread
 State = tuple[str, ...]  # values in the order of the keys
 States = dict[str, tuple[tuple[str, ...], frozenset[State]]]
 
-# Instructions of real processors; others (lw.aq, sw.rl) are shorthands of the model.
+# instructions of real processors; others (lw.aq, sw.rl) are shorthands of the memory model
 KNOWN_INSTRUCTIONS = frozenset(
     """
     add addi addw and andi beq bne bge blt bgeu bltu beqz bnez fence fence.i fence.tso j ld li lw mv
@@ -31,7 +31,7 @@ KNOWN_INSTRUCTIONS = frozenset(
 }
 COMMENT = re.compile(r"\(\*.*?\*\)", re.DOTALL)
 HEAD = re.compile(r"\s*RISCV\s+(\S+)[^{]*\{(.*?)\}(.*)", re.DOTALL)
-# Names of x0 to x31 in the calling convention; herd prints the numbers.
+# names of x0 to x31 in the calling convention, instead of which herd prints the numbers
 NAMES = "zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7".split()
 NAMES += [f"s{n}" for n in range(2, 12)] + [f"t{n}" for n in range(3, 7)]
 NUMBERED = {name: f"x{n}" for n, name in enumerate(NAMES)} | {"fp": "x8"}

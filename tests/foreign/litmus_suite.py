@@ -1,4 +1,4 @@
-"""Runs the litmus tests of a checkout and compares the states that they show with herd's.
+"""Runs the litmus tests of a checkout and compares the final states with those of herd.
 
 ends(folder, states, names, rounds, jobs) -> how each test ended, by its name: "passed" if no state
 was seen that herd forbids.  It prints how many allowed states were seen, how many tests showed the
@@ -19,7 +19,7 @@ from uncore.errors import UserError
 from uncore.execution import pool
 
 ROUNDS = 10  # rounds of each test on each machine
-CHUNK = 100  # most tests of a program
+CHUNK = 100  # at most this many tests in one program
 PASSED = "passed"
 
 
@@ -34,7 +34,7 @@ USUAL_EFFORT = Effort()
 
 
 def cases(folder: Path, states: Path, names: Sequence[str] = ()) -> tuple[list[Case], Counter[str]]:
-    """Returns the cases that can be run, and counts of the reasons that exclude others."""
+    """Returns the cases that can be run, and the number of other cases by reason."""
     if not states.is_file():
         raise UserError(
             f"{states}: not there; write --states FILE, what herd7 printed of the tests"
@@ -67,8 +67,8 @@ def ends(
     effort: Effort,
     unshown: Mapping[str, Sequence[str]],
 ) -> dict[str, str]:
-    """Runs the tests; returns how each ended. `unshown` lists, by reason, tests whose state the
-    machines cannot show.
+    """Runs the tests, and returns the ending of each test by its name. `unshown` lists, by reason,
+    tests whose state the machines cannot show.
     """
     tests, excluded = cases(folder, states, names)
     chunks = [(n, tests[n : n + CHUNK]) for n in range(0, len(tests), CHUNK)]

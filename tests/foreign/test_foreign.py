@@ -1,6 +1,4 @@
-"""Does the command for foreign test suites report correct verdicts?  The suites here are small
-ones.
-"""
+"""Does the command for foreign test suites report correct verdicts?  The tests use small suites."""
 
 from __future__ import annotations
 
@@ -44,7 +42,9 @@ def bare_program(folder: Path, code: int) -> Path:
 
 
 @pytest.mark.parametrize(("code", "end"), [(1, "passed"), (7, "test 3")])
-def test_a_bare_program_ends_as_it_says(tmp_path: Path, code: int, end: str) -> None:
+def test_bare_program_passes_or_fails_by_the_value_written_to_tohost(
+    tmp_path: Path, code: int, end: str
+) -> None:
     assert bare.ended(bare_program(tmp_path, code)) == end
 
 
@@ -70,7 +70,9 @@ def linux_program(path: Path, status: int) -> Path:
 
 
 @pytest.mark.parametrize(("status", "end"), [(0, "passed"), (2, "status 2")])
-def test_a_program_of_linux_ends_with_its_status(tmp_path: Path, status: int, end: str) -> None:
+def test_linux_program_passes_or_fails_by_its_exit_status(
+    tmp_path: Path, status: int, end: str
+) -> None:
     assert linux.ended(linux_program(tmp_path / "a.exe", status)) == end
 
 
@@ -81,8 +83,8 @@ def printed(states: list[tuple[str, str]]) -> str:
 
 @pytest.mark.parametrize("weaker", [True, False])
 def test_state_that_herd_forbids_is_reported(tmp_path: Path, weaker: bool) -> None:
-    """Runs may show all four states. Herd's list is edited, so a state that it lacks counts as
-    forbidden.
+    """Runs may show all four states. The list of herd's states is edited, so a state that it lacks
+    is forbidden.
     """
     (tmp_path / "SB.litmus").write_text(BUFFERED)
     states = tmp_path / "herd.logs"
@@ -105,7 +107,7 @@ def test_unsupported_litmus_syntax_is_refused_with_the_reason(
 def case_with_states(
     folder: Path, condition: str, states: list[tuple[str, str]]
 ) -> litmus_suite.Case:
-    """Runs the test SB with another proposition."""
+    """Runs the litmus test SB (store buffering) with another condition."""
     (folder / "SB.litmus").write_text(BUFFERED.replace("exists (0:x7=0 /\\ 1:x7=0)", condition))
     (folder / "herd.logs").write_text(printed(states))
     ((case,), _) = litmus_suite.cases(folder, folder / "herd.logs")
@@ -113,7 +115,7 @@ def case_with_states(
     return case
 
 
-def test_states_that_a_filter_leaves_out_do_not_count(tmp_path: Path) -> None:
+def test_states_that_the_filter_excludes_are_ignored(tmp_path: Path) -> None:
     """Herd does not print such states. The filter also names a register that no printed
     state has.
     """
@@ -174,7 +176,7 @@ def test_a_changed_verdict_is_a_failure(
     assert f"two: {'status 3' if two else 'passed'}; on record: status 2" in capsys.readouterr().out
 
 
-def test_a_test_that_has_gone_is_a_failure(
+def test_missing_test_is_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = suite(tmp_path, monkeypatch)
@@ -183,7 +185,7 @@ def test_a_test_that_has_gone_is_a_failure(
     assert "0 tests that should pass; on record: 1" in capsys.readouterr().out
 
 
-def test_a_program_that_ends_the_simulator_fails_alone(
+def test_program_that_crashes_the_simulator_is_the_only_one_to_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ends = {"one": lambda: os._exit(7), "two": lambda: "status 2"}

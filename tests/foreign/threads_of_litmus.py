@@ -1,4 +1,4 @@
-"""Runs foreign litmus tests on weakly ordered cores, as one program.
+"""Runs litmus tests of other projects on weakly ordered cores, as one program.
 
 run(cases, setting, rounds, seed), everywhere(cases, rounds, seed): add the states seen to each case
 
@@ -24,7 +24,7 @@ from uncore.topology import load
 BITS, LOADS, OUTCOMES = 4, 8, 160
 # codes of values: address of the first location, -1, and any value without a code
 NAMED, MINUS, OTHER = 8, 14, 15
-# ns; threads start at most this far apart, and stores and fetched lines are delayed as much
+# Threads start within this many ns, and stores and fetched lines are delayed by as many at most.
 WINDOW = 1500
 SCALES = (1, 4, 16)
 SAFE = [f"t{i}" for i in range(7)] + [f"a{i}" for i in range(8)] + [f"s{i}" for i in range(2, 12)]
@@ -48,7 +48,7 @@ static unsigned litmus_code(const litmus_location* at, litmus_word value) {{
 
 @dataclass
 class Case:
-    """A test, its keys, the states that it may end in, and how often each state was seen."""
+    """A test, the keys of its states, the allowed final states, and how often each was seen."""
 
     test: Test
     keys: tuple[str, ...]
@@ -61,7 +61,7 @@ class Case:
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """The keys of a state, and further ones that the test's filter names."""
+        """The keys of a state, and further keys that the test's filter names."""
         asked = self.test.filter.keys if self.test.filter else set[str]()
         return (*self.keys, *sorted(asked - {*self.keys}))
 
@@ -75,7 +75,7 @@ class Case:
         self.seen[state[: len(self.keys)]] += times
 
     def shows(self, states: Iterable[State]) -> bool:
-        """True if one of these states is the one that the test asks about."""
+        """True if one of these states satisfies the condition of the test."""
         exists = self.test.exists
         return exists is not None and any(
             exists.holds(dict(zip(self.keys, state, strict=True))) for state in states
@@ -83,7 +83,7 @@ class Case:
 
     @property
     def in_vain(self) -> bool:
-        """True if the state that the test asks about is allowed and has not been seen."""
+        """True if a state that satisfies the test's condition is allowed but was not seen."""
         return self.shows(self.allowed) and not self.shows(self.seen)
 
     @property
@@ -96,7 +96,7 @@ class Case:
 def run(
     cases: Sequence[Case], setting: LitmusSetting, rounds: int, seed: int, scale: int = 1
 ) -> None:
-    """Runs the cases on one machine and adds the states seen. `scale` lengthens random delays."""
+    """Runs the cases on one machine and counts the final states. `scale` multiplies delays."""
     chance = (f"chance.store={500 * scale}ns", f"chance.load={scale}us")
     machine = load(setting.machine, (*setting.overrides, "core.order=weak", *chance))
     job = make_job(
@@ -135,7 +135,7 @@ def _state(case: Case, code: int) -> State:
 
 
 def source(cases: Sequence[Case]) -> str:
-    """The C file."""
+    """Returns the text of the C file that contains the cases."""
     threads = [
         _thread(f"test{number}_{n}", case, n)
         for number, case in enumerate(cases)
@@ -169,8 +169,8 @@ def _row(number: int, case: Case) -> str:
 
 
 def _thread(name: str, case: Case, thread: int) -> str:
-    """Returns a thread's instructions, with its registers renamed to some that a
-    compiler may use.
+    """Returns a thread's instructions, with its registers renamed to those that a compiler may
+    use.
     """
     test = case.test
     code = test.threads[thread]

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
+from tests.support.outside_errors import PLAY, cannot_be_found, crashes, refuses, run_folder
 
 from uncore import api, engine
 from uncore.cli.app import main
@@ -164,7 +164,7 @@ def test_early_end_of_gem5_is_reported(fake_gem5: Path) -> None:
     write_gem5(fake_gem5, "echo 'uncore: exit code=0 tick=9 cause=simulate() limit reached'")
     with pytest.raises(OutsideError, match=r"lock/ticket did not: simulate\(\) limit") as e:
         api.run(*PLAY, engine="gem5")
-    kept(e.value)
+    run_folder(e.value)
 
 
 def test_trap_of_the_program_under_gem5_is_reported(fake_gem5: Path) -> None:

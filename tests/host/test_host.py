@@ -1,7 +1,7 @@
-"""Does the same C program run on this computer, and does a race detector for C11 accept it?
+"""Do the workloads run on this computer, and does a race detector for C11 accept them?
 
-A test of values may miss a race that the engines' memory models allow.  ThreadSanitizer checks the
-order that the program itself establishes.
+A check of values may miss a race, because engines do not show all results of a race.
+ThreadSanitizer checks the order that the program establishes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def test_a_workload_passes_its_own_check_with_two_threads(name: str) -> None:
 
 
 def sanitized(name: str, *defines: str) -> str:
-    """Returns ThreadSanitizer's complaints about two threads; empty if it has none."""
+    """Runs the program with two threads, and returns the reports of ThreadSanitizer; "" if none."""
     if not shutil.which("cc"):
         pytest.skip("no compiler cc on this computer")
     source = paths.WORKLOADS / f"{name}.c"
@@ -73,7 +73,7 @@ def test_a_missing_lock_is_a_data_race() -> None:
     assert "data race" in sanitized("lock/ticket", "UC_SABOTAGE=1")
 
 
-def test_a_broken_check_fails_the_run(tmp_path: Path) -> None:
+def test_host_run_fails_if_a_self_check_fails(tmp_path: Path) -> None:
     source = tmp_path / "wrong.c"
     source.write_text(
         '#include "uncore.h"\n'

@@ -1,6 +1,6 @@
 """Do the programs for a booted kernel print what their readers expect, and refuse wrong arguments?
 
-They are compiled for this computer and run on its own kernel; their figures do not matter.
+The tests compile them for this computer and run them on its kernel; the figures do not matter.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    longer = {**os.environ, "MS": "50"}  # longer than a task waits on a busy host
+    longer = {**os.environ, "MS": "50"}  # longer than a task waits for a CPU on a busy host
     return subprocess.run([str(w) for w in arguments], capture_output=True, text=True, env=longer)
 
 
@@ -70,7 +70,7 @@ def test_invalid_number_of_tasks_is_refused(tasks: Path, count: str) -> None:
 
 
 @pytest.mark.parametrize("what", ["munmap", "protect", "membarrier", "far", "futex", "sleepers"])
-def test_a_path_is_timed_for_each_number_asked_for(calls: Path, what: str) -> None:
+def test_kernel_path_is_timed_for_each_requested_number(calls: Path, what: str) -> None:
     ended = ran(calls, what, "1", "1")
     assert ended.returncode == 0, ended.stderr
     assert re.fullmatch(rf"({what} 1 \d+\.\d\d us\n){{2}}", ended.stdout)

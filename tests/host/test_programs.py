@@ -25,7 +25,9 @@ ONE = pinned.processors()[:1]
 
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Links the host's C library, which is already compiled; the `long` test below uses musl."""
+    """Links the program with the host's C library, which is already compiled; the `long` test
+    below uses musl.
+    """
     binary = tmp_path_factory.mktemp("marked") / "marked"
     arguments = [*build.HOST.compiler, *build.HOST.words, "-D_GNU_SOURCE", "-DUNCORE_COUNTED"]
     files = [
@@ -94,8 +96,8 @@ def test_options_that_a_host_program_lacks_are_refused(
 
 
 @pytest.mark.long
-def test_the_same_file_runs_on_a_machine_and_here(uncore: Command) -> None:  # noqa: F811
-    """Both are linked with musl, which takes minutes if it has not been compiled yet."""
+def test_the_same_file_runs_on_a_simulated_machine_and_on_the_host(uncore: Command) -> None:  # noqa: F811
+    """Both programs are linked with musl; compiling it for the first time takes minutes."""
     arguments = (str(SOURCE), "--cflags=-D_GNU_SOURCE", "--json")
     for where in (("--host",), ("ccx:1x2", "--repeat", "1")):
         done = uncore("run", *where, *arguments)

@@ -1,8 +1,8 @@
-"""Measures the tree against the bars of bars.toml: `python -m tests.house [BAR...]`.
+"""Compares metrics of the tree with the limits in bars.toml: `python -m tests.house [BAR...]`.
 
-It prints each measure with the tree's present value, its bar if it has one, and the lines that
-contribute to it; then the number of tracked files and their bytes.  Exit status: 1 if a bar is not
-met.
+It prints each metric with its present value, its limit if it has one, and the lines that contribute
+to it.  After that it prints the number of tracked files and their bytes.  The exit status is 1 if a
+limit is exceeded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measures of the tree; bars.toml has the bars of some of them."""
+"""Metrics of the source tree; bars.toml limits some of them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ TABLE = Path(__file__).with_name("bars.toml")
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure, and the lines that contribute to it."""
+    """The value of a metric, and the lines that contribute to it."""
 
     figure: float
     lines: list[str]
 
 
-LINES_SHOWN = 20  # number of lines shown for a measure without a bar
+LINES_SHOWN = 20  # number of lines shown for a metric without a limit
 
 
 def table() -> dict[str, dict[str, Any]]:
@@ -53,7 +53,7 @@ def document_words() -> Measure:
 
 
 def openings_above(most: float, goal: float) -> Measure:
-    """Counts the rooms whose share of badly opening comments is above the goal, in per cent."""
+    """Counts the rooms in which the percentage of badly opening comments is above the goal."""
     shares = openings.shares()
     lines = [
         f"{share:5.1f} % of {room}" + ": ABOVE" * (share > goal)
@@ -79,8 +79,8 @@ def repeated_basenames(most: int, allowed: dict[str, str], data: list[str]) -> M
 
 
 def vague_names(most: float, words: list[str]) -> Measure:
-    """Computes vague names as a percentage of all bound names, and lists the files with most of
-    them.
+    """Computes the percentage of bound names that are vague, and lists the files with the most
+    vague names.
     """
     bound = {path: bindings.of_file(path) for path in of_kind(".py", *CPP)}
     vague = {path: sum(bindings.is_vague(n, set(words)) for n in bound[path]) for path in bound}

@@ -1,11 +1,11 @@
-"""Names that code binds, and the vague ones among them.
+"""Finds the names that code binds, and the vague ones among them.
 
 Python: the targets of assignments, including attributes, and of loops, comprehensions, `with` and
 `except`; parameters; functions and classes; new names in imports.  C++: identifiers after a type,
 as clang-format lays declarations out (`Type* name` before one of `= ; , ( ) { [ :`), and those of
-structured bindings; of several declarators only the first.  Every binding counts, not every name.
-Underscores and capitals separate the parts of a name; a name is vague if one of them is a word of
-the list.
+structured bindings; only the first of several declarators.  A name that is bound several times
+counts several times.  Underscores and capitals separate the parts of a name; a name is vague if one
+of its parts is a word of the list.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Counts the methods of each C++ class in its body.
 
 This is a scanner of declarations, not a compiler: it needs no system headers, and reads the tree in
-a second.  Methods are the member functions that a class declares, each overload by itself, without
+a second.  Methods are the member functions that a class declares, including each overload, without
 constructors, destructors, and functions that are `= default` or `= delete`.
 """
 
@@ -40,7 +40,7 @@ def classes(text: str) -> list[Class]:
 
 
 class _Scanner:
-    """Reads the tokens once; `at` is the index of the next one."""
+    """Scans the tokens once; `at` is the index of the next token."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens, self.at = tokens, 0
@@ -75,8 +75,8 @@ class _Scanner:
             self.declarators()
 
     def head(self) -> list[str]:
-        """Returns the tokens of a declaration up to its body or its end; a pair of brackets is one
-        token.
+        """Returns the tokens of a declaration up to its body or its end. A pair of brackets with
+        its contents is one token.
         """
         head: list[str] = []
         initializers = False
@@ -98,7 +98,7 @@ class _Scanner:
         return head
 
     def is_body(self, head: list[str], initializers: bool) -> bool:
-        """True if the next brace opens a body, not an initial value."""
+        """True if the next brace opens a body instead of an initial value."""
         if _type(head):
             return True
         if initializers:
@@ -106,7 +106,7 @@ class _Scanner:
         return "=" not in head and _callee(head) is not None
 
     def skip(self) -> None:
-        """Skips a pair of brackets and its contents."""
+        """Skips a pair of brackets with its contents."""
         depth = 0
         while self.at < len(self.tokens):
             token = self.tokens[self.at]

@@ -1,8 +1,8 @@
-"""Comments and docstrings of a file of Python, C, C++ or JavaScript.
+"""Finds the comments and docstrings of a file of Python, C, C++ or JavaScript.
 
     of_file(path) -> [Comment(line, text), ...]
 
-Comments on consecutive lines that begin in the same column are one, so that a block is read whole.
+Comments on consecutive lines that begin in the same column count as one comment.
 """
 
 from __future__ import annotations

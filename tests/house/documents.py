@@ -1,4 +1,5 @@
-"""Documents that people write: Markdown files, or parts of them, that no command writes."""
+"""Counts the words of documents that people write: Markdown files without parts that a command
+writes."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import re
 
 from tests.house.tracked import name, of_kind
 
-# letters at the beginning of a page that are searched for the note that a command writes it
+# number of characters at the start of a page that are searched for the note of a command's page
 HEAD = 800
 WRITTEN = re.compile(
     r"\b(?:made|written)\b.*?\bby\s+`(?:python -m|uncore) |\bwrites\s+this\s+page",

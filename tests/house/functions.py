@@ -1,4 +1,4 @@
-"""The length of each function in lines, including its head."""
+"""Computes the length of each function in lines, including its head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of modules: cycles of imports, modules outside of packages, and repeated file names."""
+"""Finds import cycles, modules outside of packages, and repeated file names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGES = TOP / "sim"
 
 
 def cycles(imports: Mapping[str, list[str]]) -> Iterator[list[str]]:
-    """Yields a cycle for each edge that leads back to a node of the current path, depth first."""
+    """Searches depth first, and yields a cycle for each edge that returns to a node of the path."""
     done: set[str] = set()
 
     def visit(module: str, path: list[str]) -> Iterator[list[str]]:
@@ -30,12 +30,12 @@ def cycles(imports: Mapping[str, list[str]]) -> Iterator[list[str]]:
 
 
 def all_cycles() -> list[list[str]]:
-    """Import cycles of the packages' modules, and include cycles of the native module's files."""
+    """Returns import cycles of the packages' modules, and include cycles of the native files."""
     return [*cycles(imports()), *cycles(graph())]
 
 
 def imports() -> dict[str, list[str]]:
-    """Returns for each module of ours the modules of ours that its import imports."""
+    """Returns for each of our modules those of our modules that are imported with it."""
     modules = {_module(path): path for path in of_kind(".py") if PACKAGES in path.parents}
     return {
         module: [target for target in _imported(path, module, modules) if target != module]
@@ -59,7 +59,7 @@ def _imported(path: Path, module: str, modules: Mapping[str, Path]) -> Iterator[
 
 
 def _at_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yields the statements that run at import: not those of functions, nor those for type
+    """Yields the statements that run at import, without those of functions and those for type
     checkers.
     """
     for node in body:

@@ -2,9 +2,9 @@
 
     python -m tests.house.reading_sample comments|names|tests COUNT SEED
 
-Each item is printed with its file, its line and the code around it, in an order that follows from
-the seed.  The reader asks of each: can I use this at first reading, together with the code shown?
-There is no bar for it, because people would write for the bar.
+Each item is printed with its file, its line and the code around it, in an order that depends on the
+seed.  The reader judges whether an item can be understood at first reading, together with the shown
+code.  The result has no limit in bars.toml, because people would write to satisfy the limit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.house import bindings, comments
 from tests.house.openings import is_counted
 from tests.house.tracked import CPP, TOP, name, of_kind
 
-LINES_BEHIND = 2  # lines of code shown after the item
+LINES_AFTER = 2  # lines of code shown after the item
 WORD = re.compile(r"\w+")
 TEST_NAME = re.compile(r"^\s*(?:async )?def (test_\w+)\(", re.MULTILINE)
 
@@ -84,7 +84,7 @@ def drawn(kind: str, count: int, seed: int) -> list[Item]:
 def shown(number: int, item: Item) -> str:
     lines = item.path.read_text().splitlines()
     length = len(item.text.splitlines())
-    beside = lines[item.line - 1 : item.line + length - 1 + LINES_BEHIND]
+    beside = lines[item.line - 1 : item.line + length - 1 + LINES_AFTER]
     return "\n".join(
         [f"{number}. {name(item.path)}:{item.line}: {item.text}", *(f"    | {x}" for x in beside)]
     )

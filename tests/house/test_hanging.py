@@ -1,4 +1,4 @@
-"""Does a hanging test end with its name, wherever pytest was started?"""
+"""Does pytest end a hanging test and print its name, even in a background job?"""
 
 from __future__ import annotations
 

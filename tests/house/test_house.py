@@ -1,4 +1,4 @@
-"""Does the tree meet its bars, and do the measures count correctly?"""
+"""Does the source tree meet its limits, and are the metrics computed correctly?"""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_methods_are_the_member_functions_that_a_class_declares():
     }
 
 
-def test_cpp_names_are_those_behind_a_type():
+def test_cpp_names_are_those_after_a_type():
     text = """int Outer<T>::method(const Bytes& line, std::size_t one) const {
   auto [first, last] = range(line);
   for (const Found& found : all) total += a * found.one;
@@ -181,7 +181,7 @@ class J: ...
     assert sorted(of_python(text)) == list("Jbcdefghi")
 
 
-def test_a_name_is_vague_by_a_whole_part():
+def test_a_name_is_vague_if_a_whole_part_is_a_listed_word():
     words = {"one", "place"}
     assert (
         is_vague("one", words) and is_vague("test_one_more", words) and is_vague("onePlace", words)
@@ -190,7 +190,7 @@ def test_a_name_is_vague_by_a_whole_part():
     assert not is_vague("done", words) and not is_vague("placement", words)
 
 
-def test_a_cycle_is_a_path_that_leads_back():
+def test_an_import_cycle_is_a_path_that_returns_to_a_module():
     assert list(cycles({"a": ["b"], "b": ["c"], "c": []})) == []
     assert list(cycles({"a": ["b"], "b": ["c"], "c": ["b"]})) == [["b", "c"]]
 

@@ -1,4 +1,4 @@
-"""Is everything that a newcomer meets first correct: the index of tests, quick tests, settings?"""
+"""Are the things that a newcomer uses first correct: index of tests, quick tests, settings?"""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ FOLDERS = {
     for path in (p.relative_to(touched.TESTS) for p in tracked() if touched.TESTS in p.parents)
     if len(path.parts) > 1
 }
-# Folders whose code only serves other tests.
+# folders whose code only serves other tests
 OF_TESTS_ALONE = {"corpus", "doubles", "foreign", "support", "tools"}
 
 
-def test_every_folder_of_tests_has_its_line_in_the_index() -> None:
+def test_every_folder_of_tests_has_a_line_in_the_index() -> None:
     rows = re.findall(r"^\| `(\w+)` \| .+ \|$", (TOP / "tests/README.md").read_text(), re.MULTILINE)
     assert rows == sorted(FOLDERS)
 
 
-def test_every_path_outside_tests_has_a_row_and_every_row_a_path() -> None:
+def test_table_of_quick_tests_has_a_row_for_exactly_the_existing_paths() -> None:
     paths = [name(path) for path in tracked()]
     assert [p for p in paths if touched.row(p) is None and not p.startswith("tests/")] == []
     assert [row for row in touched.ROWS if not any(p.startswith(row) for p in paths)] == []
 
 
-def test_rows_name_suites_that_are_there_and_leave_none_out() -> None:
+def test_rows_of_quick_tests_name_all_existing_suites_and_no_others() -> None:
     named = {word: touched.files(word) for row in touched.ROWS.values() for word in row.split()}
     gone = [w for w, files in named.items() if not any((touched.TESTS / f).exists() for f in files)]
     assert gone == []
@@ -60,12 +60,12 @@ def test_suites_of_a_path_are_those_of_its_longest_row(path: str, expected: list
     assert touched.suites([path]) == sorted([*touched.ALWAYS, *expected])
 
 
-def test_tests_of_a_suite_that_runs_whole_are_not_named_again() -> None:
+def test_tests_of_a_suite_that_runs_completely_are_not_named_again() -> None:
     paths = ["sim/uncore/topology/load.py", "topologies/m2.toml"]
     assert touched.suites(paths) == sorted([*touched.ALWAYS, "topology"])
 
 
-def test_change_is_what_differs_from_the_main_branch_committed_or_not(tmp_path: Path) -> None:
+def test_changed_files_are_those_that_differ_from_main_committed_or_not(tmp_path: Path) -> None:
     def git(*words: str) -> None:
         identity = ["-c", "user.name=a", "-c", "user.email=a@a.example", "-c", "core.hooksPath="]
         subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True)
@@ -127,7 +127,7 @@ def test_editorconfig_has_the_line_length_of_the_formatters() -> None:
     assert [*widths, clang[1], biome[1]] == [str(ruff)] * 3
 
 
-def test_container_sets_up_as_the_scripts_do() -> None:
+def test_container_is_set_up_by_the_same_scripts() -> None:
     container = json.loads((TOP / ".devcontainer/devcontainer.json").read_text())
     assert (TOP / container["postCreateCommand"].split()[-1]).is_file()
 

@@ -1,4 +1,4 @@
-"""Do exercises of lessons refuse wrong programs and accept right ones, and do lesson pages work?"""
+"""Do exercises of lessons accept right programs and refuse wrong ones, and do lesson pages work?"""
 
 import json
 import re
@@ -20,7 +20,7 @@ from uncore.support.paths import CHECKOUT
 
 ANSWERS = Path(__file__).parent / "answers"
 
-# For each lesson a program that solves its exercise, and the parameters with which it does.
+# for each lesson, a program that solves its exercise, and the parameters that are needed
 SOLVED = {
     "ticket": ("lock/clh", {}),
     "sharing": ("layout/false_sharing", {"distance": "64"}),
@@ -91,7 +91,7 @@ def test_right_answer_is_accepted(answer):
 @pytest.mark.bulk
 @pytest.mark.parametrize("answer", written("wrong"))
 def test_wrong_answer_is_refused(answer):
-    """Either a bound or the program's own check fails; the exit status is 1 in both cases."""
+    """Either a bound or the program's self-check fails; the exit status is 1 in both cases."""
     lesson = lessons.read(Path(answer).parent.name)
     try:
         bounds = lessons.check(lesson, str(ANSWERS / answer), {})
@@ -115,7 +115,7 @@ def test_lock_with_memory_on_the_far_node_does_not_solve_homes(program):
     assert [bound.kept for bound in bounds if "node1" in bound.bound] == [False]
 
 
-def test_run_may_change_a_number_of_its_machine(tmp_path):
+def test_run_of_a_lesson_may_change_a_number_of_its_machine(tmp_path):
     run = "bus:2 lock/peterson 2 ops=2 core.fence=7ns"
     assert job(run).machine.core.fence == 7000
     watch = Watch(run=run, line="pairs[1].last", moment="crowd", say="Look.")
@@ -139,8 +139,8 @@ def test_command_checks_the_readers_own_file(tmp_path):
 
 
 @pytest.mark.parametrize("program", "lock/tas lock/ttas lock/swap".split())
-def test_bound_on_a_missing_figure_is_not_kept(program, capsys):
-    """There is no fairness if the threads of a program hardly work at the same time."""
+def test_bound_on_a_missing_figure_counts_as_failed(program, capsys):
+    """A program whose threads hardly work at the same time has no figure of fairness."""
     with pytest.raises(SystemExit) as refused:
         cli.main(["lesson", "check", "ticket", program, "--json"])
     printed = capsys.readouterr()
@@ -158,7 +158,7 @@ COMMANDS = sorted({(a or b).strip() for text in PAGES for a, b in TYPED.findall(
 @pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_in_the_text_of_a_lesson_runs(command, tmp_path):
-    """Commands in the blocks of a lesson are left out: they run when its page is made."""
+    """Commands in the blocks of a lesson are not run, because they run when the page is made."""
     start = "lock/clh" if "check" in command else "latency/queue"
     (tmp_path / "mine.c").write_text((CHECKOUT / f"workloads/{start}.c").read_text())
     words = [sys.executable, "-m", "uncore", *shlex.split(command)]

@@ -1,4 +1,4 @@
-"""Do the runs of the lessons on fences and on overlap give the results that their texts state?"""
+"""Do the runs of the lessons on fences and overlap give the results that the lessons state?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def predicted(lesson: str, number: int) -> dict[str, Any]:
 
 
 def rows(lesson: str, command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    """Runs the lesson's command that begins with `command`; returns the rows that it prints."""
+    """Runs the lesson's command that matches `command`, and returns the rows that it prints."""
     words = [p.command for p in lessons.read(lesson).parts if isinstance(p, Run)]
     (found,) = (word for word in words if re.match(f"uncore {command}", word))
     with pytest.raises(SystemExit):
@@ -68,7 +68,7 @@ def test_fences_hardly_matter_with_sixteen_threads() -> None:
     assert 1 <= run["free.throughput"] / run["fence.throughput"] < 1.1
 
 
-def test_only_full_fences_in_both_threads_let_one_see_the_other(
+def test_only_full_fences_in_both_threads_ensure_that_one_sees_the_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     seen = {row["test"]: row["seen"] for row in rows("fences", "litmus", capsys)}
@@ -140,7 +140,7 @@ def test_four_misses_at_a_time_are_nearly_four_times_as_fast() -> None:
     assert 3.5 < run["one.p50"] / run["many.p50"] < 4
 
 
-def test_twice_as_many_lists_take_little_more_than_half(
+def test_twice_as_many_parallel_lists_take_little_more_than_half_the_time(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     found = rows("overlap", "run .*at_once=1,2,4,8,16", capsys)
@@ -171,7 +171,7 @@ def test_larger_window_does_not_help_a_single_list() -> None:
 
 
 @pytest.mark.parametrize("answer", ["wrong_atomic_sum", "wrong_sequentially_consistent"])
-def test_no_load_after_an_atomic_or_a_full_fence_begins_early(answer: str) -> None:
+def test_no_load_after_an_atomic_or_a_full_fence_starts_before_it_ends(answer: str) -> None:
     lists = "2 at_once=1 lists=16 length=32 rounds=20"
     time = p50(f"x6130x2 {ANSWERS / 'overlap' / answer}.c {lists}")
     assert time > 0.95 * p50(f"x6130x2 latency/lists {lists}")

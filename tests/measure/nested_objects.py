@@ -1,7 +1,7 @@
-"""Objects of hwloc as XML text, for tests.
+"""Writes objects of hwloc as XML text, for tests.
 
-nested(("Package", 2, ""), ("Core", 4, ""), ("PU", 2, ""))    each contains that many of the next
-document(objects, more)                                       a whole file
+nested(("Package", 2, ""), ("Core", 4, ""), ("PU", 2, ""))    each of 4 cores of 2 PUs
+document(objects, more)                                       a complete file
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Imitates what Linux and hwloc show of a machine of topologies/; README.md says how it differs.
+"""Writes what Linux and hwloc would show of a machine of topologies/ (README.md has differences).
 
     Recorded(machine, number_of, ...).sysfs(root)     a tree like "/"
     Recorded(machine, number_of, ...).hwloc(path)     the XML of lstopo
 
-`number_of(hart)` is the operating system's number of a hart; `offline` are such numbers; `nodes`
-names the level of the memory nodes; `alone` adds memory nodes without processors.
+`number_of(hart)` is the operating system's number of a hart; `offline` are numbers of offline
+harts; `nodes` is the level of the memory nodes; `alone` adds memory nodes without processors.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Recorded:
     alone: tuple[int, ...] = ()
     mhz: int = 3200
     l3: int = 8 << 20  # bytes
-    slow: int = 0  # MHz of the cores of another kind
+    slow: int = 0  # clock in MHz of the cores of another kind
 
     @property
     def online(self) -> list[int]:

@@ -32,8 +32,8 @@ def all_first_threads_first(hart: int) -> int:
 
 
 WHOLE = Recorded(EPYC, all_first_threads_first, "die")
-# A processor and a whole core are offline, numbers have a gap before the second socket, and one
-# memory node has no processors.
+# a machine with a processor and a whole core offline, with a gap in the numbers before the second
+# socket, and with a memory node without processors
 RAGGED = replace(
     WHOLE,
     number_of=lambda hart: hart + (hart >= 64) * 192,
@@ -76,7 +76,7 @@ KNOWN = [
 def test_handoffs_of_a_described_machine_equal_those_of_the_shipped_one(
     name, node, cpuid, mhz, tmp_path
 ):
-    """Level by level: latencies come from the family, the shape from the system."""
+    """Compares each level. Latencies come from the family, the shape from the system."""
     real = topology.load(name)
     described = loaded(Recorded(real, int, node, cpuid, mhz=mhz), tmp_path)
     levels = hardware.level_of_pairs(real)
@@ -88,19 +88,21 @@ def test_handoffs_of_a_described_machine_equal_those_of_the_shipped_one(
         assert np.median(ours[pairs]) == pytest.approx(np.median(theirs[pairs]), rel=0.05), level
 
 
-def test_offline_processors_holes_and_memory_without_cores_are_described(tmp_path: Path) -> None:
+def test_offline_processors_gaps_in_numbers_and_memory_without_cores_are_described(
+    tmp_path: Path,
+) -> None:
     text = describe.describe(sysfs.read(RAGGED.sysfs(tmp_path)))
     described = describe.loads(text)
     assert "offline when it was described: processors 3,18-19" in text
     assert "memory node 8 has no processors" in text
     assert described.cores == 63
     harts = hart_of_cpu(described)
-    # Processor 2 has lost its sibling: its core keeps the hart, without a processor.
+    # The sibling of processor 2 is offline; its hart remains in the tree without a processor.
     assert (len(harts), harts[:4], harts[-1]) == (125, [0, 1, 2, 4], 125)
 
 
 @pytest.mark.parametrize("recorded", [WHOLE, RAGGED])
-def test_hwloc_tells_the_same_as_sysfs(recorded: Recorded, tmp_path: Path) -> None:
+def test_hwloc_and_sysfs_describe_the_same_computer(recorded: Recorded, tmp_path: Path) -> None:
     computer = lay_out(sysfs.read(recorded.sysfs(tmp_path)))
     # hwloc does not report clocks
     other = lay_out(hwloc.read(recorded.hwloc(tmp_path / "lstopo.xml")))
@@ -108,7 +110,7 @@ def test_hwloc_tells_the_same_as_sysfs(recorded: Recorded, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("cpuid", [("CentaurHauls", 7, 0x5B), ("GenuineIntel", 6, 0x55)])
-def test_a_shape_without_a_family_loads_and_runs(cpuid, tmp_path: Path) -> None:
+def test_machine_file_of_a_computer_without_a_family_loads_and_runs(cpuid, tmp_path: Path) -> None:
     """The second case has a family, but the family's machines have no dies."""
     text = describe.describe(sysfs.read(replace(WHOLE, cpuid=cpuid).sysfs(tmp_path)))
     assert "no family of this" in text
@@ -118,7 +120,7 @@ def test_a_shape_without_a_family_loads_and_runs(cpuid, tmp_path: Path) -> None:
     assert result.points[0].ops == 128 and not result.failed
 
 
-def test_cores_of_two_kinds_are_described_as_they_are(tmp_path: Path) -> None:
+def test_two_kinds_of_cores_are_described_with_their_own_caches(tmp_path: Path) -> None:
     """Eight cores of two threads have an L2 each; two clusters of four cores share one L2 each."""
     real = topology.load("i912900k")
     described = loaded(
@@ -146,7 +148,7 @@ def test_a_core_with_another_cache_or_fewer_threads_is_named(tmp_path: Path) -> 
     assert (described.threads, hart_of_cpu(described)) == ((2, 1, 1), [0, 1, 2, 3])
 
 
-def test_every_family_named_exists() -> None:
+def test_every_family_of_families_toml_exists() -> None:
     for row in describe.families():
         for name in row["extends"]:
             assert (topology.load.__globals__["TOPOLOGIES"] / f"{name}.toml").is_file()
@@ -228,7 +230,7 @@ def test_a_computer_without_a_shared_cache_is_described(
     assert [(resolver.name, resolver.data) for resolver in machine.resolvers] == [("home0", "none")]
 
 
-def test_memory_nodes_that_tell_no_size_are_described(tmp_path: Path) -> None:
+def test_memory_nodes_without_a_reported_size_are_described(tmp_path: Path) -> None:
     path = WHOLE.hwloc(tmp_path / "lstopo.xml")
     path.write_text(re.sub(" local_memory=['\"]\\d+['\"]", "", path.read_text()))
     text = describe.describe(hwloc.read(path))
@@ -236,7 +238,7 @@ def test_memory_nodes_that_tell_no_size_are_described(tmp_path: Path) -> None:
     assert len(describe.loads(text).memories) == 8
 
 
-def test_a_memory_node_behind_its_own_cache_is_near_the_processors_around_it(
+def test_a_memory_node_with_a_memory_side_cache_is_near_the_processors_around_it(
     tmp_path: Path,
 ) -> None:
     """Cache mode of a Xeon Phi: hwloc puts a MemCache between a node and its processors."""

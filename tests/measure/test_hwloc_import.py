@@ -1,4 +1,4 @@
-"""Does the machine file of an lstopo XML match it, and does its head name what it leaves out?"""
+"""Does the machine file of an lstopo XML match it, and does its head list what it leaves out?"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def shared(machine: Machine, level: str) -> list[tuple[int, int]]:
     ]
 
 
-def test_one_last_cache_over_two_memory_nodes_stays_one(tmp_path: Path) -> None:
+def test_l3_shared_by_two_memory_nodes_is_imported_as_one_cache(tmp_path: Path) -> None:
     """Sub-NUMA clusters divide each socket into two nodes."""
     inner = (("L2Cache", 4, cache(1024)), *CORE)
     groups = [
@@ -61,8 +61,8 @@ def test_one_last_cache_over_two_memory_nodes_stays_one(tmp_path: Path) -> None:
     assert len(machine.memories) == 4
 
 
-def test_last_caches_of_two_sizes_stay_two(tmp_path: Path) -> None:
-    """Cores of two kinds share each cache, so the kind of a core does not tell its cache."""
+def test_l3_caches_of_two_sizes_are_imported_with_their_own_sizes(tmp_path: Path) -> None:
+    """Cores of two kinds share each cache, so the cache cannot be found from the kind of core."""
 
     def half(size: int, first: int) -> str:
         large = nested(("L2Cache", 2, cache(2048)), *CORE, first=first)
@@ -76,8 +76,8 @@ def test_last_caches_of_two_sizes_stay_two(tmp_path: Path) -> None:
     assert kib == [2048, 2048, 512, 512] * 2
 
 
-def test_shared_second_level_cache_of_a_pair_stays_one(tmp_path: Path) -> None:
-    """On POWER9 the pair shares its third level too."""
+def test_l2_shared_by_a_pair_is_imported_as_one_cache(tmp_path: Path) -> None:
+    """On POWER9 the pair also shares a third-level cache."""
     objects = nested(
         ("Package", 2, ""), ("L3Cache", 3, cache(10240, 20)), ("L2Cache", 1, cache(512)),
         ("L1Cache", 2, cache(32)), ("Core", 1, ""), ("PU", 4, ""),
@@ -103,7 +103,7 @@ def test_each_kind_of_core_has_its_own_clock(tmp_path: Path) -> None:
     assert small == pytest.approx(large * 5200 / 3900, abs=1)
 
 
-def test_groups_are_levels_under_their_names(tmp_path: Path) -> None:
+def test_groups_are_imported_as_levels_with_their_names(tmp_path: Path) -> None:
     subtype = "subtype='Cluster'"
     objects = nested(("Package", 2, ""), ("Group", 3, subtype), ("Core", 4, ""), ("PU", 1, ""))
     machine = read(document(objects), tmp_path)
@@ -144,7 +144,7 @@ def test_distances_of_nodes_become_latencies(
     assert join == {"value": latency, "source": "least squares of the distances of memory nodes"}
 
 
-def test_the_head_says_what_is_left_out_and_what_is_guessed(tmp_path: Path) -> None:
+def test_head_of_the_file_names_what_is_left_out_and_what_is_guessed(tmp_path: Path) -> None:
     memory = node(0, 0, 2)
     for _ in range(2):
         memory = f"<object type='MemCache' cache_size='17179869184'>{memory}</object>"
@@ -162,7 +162,7 @@ def test_the_head_says_what_is_left_out_and_what_is_guessed(tmp_path: Path) -> N
 
 
 def behind(caches: list[tuple[int, int]]) -> str:
-    """Returns packages with a memory node each, behind a cache with these MiB and ways."""
+    """Returns packages, each with a memory node after a memory-side cache of these MiB and ways."""
     packages = "".join(
         f"<object type='Package' os_index='{number}'>"
         f"<object type='MemCache' {cache(mib << 10, ways)}>"
@@ -221,18 +221,20 @@ def test_an_old_xml_is_refused_with_the_line_that_converts_it(tmp_path: Path) ->
         described("<topology><object type='Machine'/></topology>", tmp_path)
 
 
-def test_no_message_names_a_file_that_nobody_wrote(tmp_path: Path) -> None:
+def test_error_in_an_unsaved_machine_text_names_no_path(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^the machine file:1: ") as caught:
         describe.loads('tree = "core:2"\nname = "x"\n')
     assert "/tmp" not in str(caught.value)
 
 
-LONE = {"tr2990wx"}  # machines whose nodes are near cores of two dies, so that nodes are no level
+LONE = {"tr2990wx"}  # machines whose nodes form no level, because they are near cores of two dies
 
 
 @pytest.mark.parametrize("name", [*shipped()[::4], "ccx:2x4"])
 def test_written_xml_is_read_back_unchanged(name: str, tmp_path: Path) -> None:
-    """lstopo reads it too, if it is installed. A machine without packages becomes one package."""
+    """lstopo also reads the XML, if it is installed. A machine without packages becomes one
+    package.
+    """
     machine = topology.load(name)
     text = xml(machine)
     again = read(text, tmp_path)
@@ -245,7 +247,7 @@ def test_written_xml_is_read_back_unchanged(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_hwlocs_own_test_set_is_imported_as_the_table_says() -> None:
+def test_hwlocs_own_test_files_are_imported_with_the_recorded_verdicts() -> None:
     if not (checkout := os.environ.get("UNCORE_HWLOC")):
         pytest.skip("UNCORE_HWLOC names no clone of hwloc")
     if not shutil.which("lstopo-no-graphics"):

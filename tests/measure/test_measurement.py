@@ -1,7 +1,7 @@
 """Does the file that `uncore measure` writes contain a machine's true costs?
 
-The machine is simulated and seen through its recorded description, with the usual plan and
-programs, so its true costs are known.  What needs Linux runs on this computer, if that has Linux.
+The usual plan and programs run on a simulated machine, whose true costs are known.  Measurements
+that need Linux run on this computer, if it has Linux.
 """
 
 from __future__ import annotations
@@ -67,8 +67,10 @@ def test_measured_matrix_equals_that_of_the_simulated_machine(found, tmp_path) -
     assert found.noise_pct < 2 and len(found.handoffs.again) == 2
 
 
-def test_offline_processors_and_holes_are_restored_by_the_machine_file(tmp_path) -> None:
-    """The computer lacks a sibling and a core; its own machine file reads its matrix."""
+def test_machine_file_accounts_for_offline_processors_and_gaps_in_numbers(tmp_path) -> None:
+    """A sibling and a core of the computer are offline. The matrix is read with the machine file
+    that describes the computer.
+    """
     ragged = replace(RECORDED, number_of=lambda h: h + (h >= 16) * 48, offline=(3, 8, 9), mhz=4000)
     computer = sysfs.read(ragged.sysfs(tmp_path / "root"))
     found = plan.handoffs(Simulated(ragged), computer, SMALL_EFFORT, lambda: None)
@@ -87,7 +89,7 @@ def test_measured_throughput_equals_that_of_the_simulated_machine(found) -> None
     by_name = {name: [p for p in found.throughput if p.workload == name] for name in CONTENDED}
     assert all([p.threads for p in points] == counts for points in by_name.values())
     assert all(len(p.ops_per_second) == 2 and not p.failures for p in found.throughput)
-    # threads take all cores before any sibling
+    # Threads are placed on all cores before any second thread of a core.
     assert by_name["lock/mcs"][3].cpus == list(range(8))
     rate = {p.threads: p.ops_per_second[-1] for p in by_name["counter/cas"]}
     assert rate[8] < 0.9 * rate[4]  # leaving the complex
@@ -106,7 +108,7 @@ def test_missing_sections_state_their_reason(found) -> None:
     assert not found.partial
 
 
-def test_saved_measurement_is_read_back_equal(found, tmp_path) -> None:
+def test_saved_measurement_is_read_back_unchanged(found, tmp_path) -> None:
     record.save(found, tmp_path / "m.json")
     assert record.load(tmp_path / "m.json") == found
     (tmp_path / "m.json").write_text('{"schema": 1}')
@@ -114,7 +116,7 @@ def test_saved_measurement_is_read_back_equal(found, tmp_path) -> None:
         record.load(tmp_path / "m.json")
 
 
-def test_run_that_does_not_end_leaves_the_other_runs_unharmed(tmp_path) -> None:
+def test_run_that_does_not_end_does_not_affect_the_other_runs(tmp_path) -> None:
     class Stuck(Simulated):
         def play(self, name, cpus, parameters, tick=None) -> Point:
             if name == "lock/ticket" and len(cpus) == 4:
@@ -130,7 +132,7 @@ def test_run_that_does_not_end_leaves_the_other_runs_unharmed(tmp_path) -> None:
     ]
 
 
-def test_an_interrupt_keeps_finished_sections(tmp_path) -> None:
+def test_interrupted_measurement_keeps_its_finished_sections(tmp_path) -> None:
     class Interrupted(Simulated):
         def play(self, name, cpus, parameters, tick=None) -> Point:
             if name == "lock/tas":
@@ -174,11 +176,11 @@ def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
 
 
 @HERE
-def test_interrupts_are_seen_where_they_are_sent() -> None:
-    """Nearly every call interrupts the running thread, and none interrupts the sleeping one."""
+def test_membarrier_interrupts_running_threads_only() -> None:
+    """Nearly every call interrupts a running thread, and none interrupts a sleeping one."""
     try:
         barriers = plan.barriers(
-            bench.Here(), sysfs.read(only=pinned.processors()[:2]), SMALL_EFFORT, int
+            bench.ThisComputer(), sysfs.read(only=pinned.processors()[:2]), SMALL_EFFORT, int
         )
     except GuestError as error:
         pytest.skip(str(error))
@@ -189,14 +191,14 @@ def test_interrupts_are_seen_where_they_are_sent() -> None:
     assert runs.sent_ns.p50 > sleeps.unseen_ns.p50
 
 
-def test_one_processor_is_refused(monkeypatch) -> None:
+def test_measuring_on_a_single_processor_is_refused(monkeypatch) -> None:
     monkeypatch.setattr(pinned, "missing", str)
     monkeypatch.setattr(bench.os, "sched_getaffinity", lambda _: {5})
     with pytest.raises(UserError, match="processor 5 alone"):
         bench.usable()
 
 
-def test_a_forbidden_call_is_refused(monkeypatch) -> None:
+def test_measuring_is_refused_if_pinning_is_forbidden(monkeypatch) -> None:
     def forbidden(_, cpus):
         if len(cpus) == 1:
             raise PermissionError(1, "Operation not permitted")
@@ -208,7 +210,7 @@ def test_a_forbidden_call_is_refused(monkeypatch) -> None:
         bench.usable()
 
 
-def test_another_system_is_refused(monkeypatch) -> None:
+def test_measuring_on_another_operating_system_is_refused(monkeypatch) -> None:
     monkeypatch.setattr(pinned, "missing", lambda: "the host build knows Linux x86_64")
     with pytest.raises(UserError, match="knows Linux"):
         bench.usable()
@@ -217,7 +219,7 @@ def test_another_system_is_refused(monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("protocol", "sentence"), [("moesi", "2 transfers"), ("migratory-moesi", "1 transfer")]
 )
-def test_load_then_change_is_as_many_transfers_as_the_protocol_says(
+def test_load_then_change_takes_as_many_transfers_as_the_protocol_says(
     protocol: str, sentence: str, tmp_path
 ) -> None:
     machine = topology.load("tr1950x", [f"protocol={protocol}"])

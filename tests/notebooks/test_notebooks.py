@@ -1,4 +1,4 @@
-"""Do the notebooks of docs/notebooks run, and show a result?"""
+"""Do the notebooks of docs/notebooks run and show results?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_there_are_notebooks_of_a_lock_a_machine_and_a_sweep() -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_is_kept_without_outputs(path: Path) -> None:
+def test_notebook_is_stored_without_outputs(path: Path) -> None:
     kept = nbformat.read(path, as_version=4)
     nbformat.validate(kept)
     assert not any(cell.outputs or cell.execution_count for cell in code_cells(kept))

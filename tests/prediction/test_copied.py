@@ -26,26 +26,28 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def test_kinds_on_file_that_are_copied_equal_those_found_by_leaving_machines_out() -> None:
+def test_rules_on_file_for_copied_kinds_equal_those_of_the_results() -> None:
     expected = {key: Rule(null, deviation) for key, (null, deviation) in rules(rows()).items()}
     assert copied.rules() == expected
 
 
-def test_intervals_hold_as_often_as_they_say() -> None:
-    """One machine is left out. The intervals should hold 80 %; 75 to 88 % is near enough."""
+def test_intervals_contain_about_80_per_cent_of_the_measured_medians() -> None:
+    """One machine is left out at a time. The intervals should contain 80 % of its medians; 75 to
+    88 % is accepted.
+    """
     for side in judged(rows()):
         if side.left_out == "machine":
-            assert 75 <= side.inside_pct <= 88, side.of
+            assert 75 <= side.inside_pct <= 88, side.group
 
 
-def test_lending_beats_every_null_model_where_one_machine_is_left_out() -> None:
+def test_lending_beats_every_null_model_if_one_machine_is_left_out() -> None:
     for side in judged(rows()):
         if side.left_out == "machine":
             assert side.beats_all, side.row()
 
 
-def test_bars_on_file_are_those_of_the_rows_on_file() -> None:
-    """x86 machines and all others have a bar each."""
+def test_values_in_the_bars_file_equal_those_computed_from_the_rows_on_file() -> None:
+    """There is one bar for x86 machines and one for all others."""
     filed = {line["bar"]: float(line["value"]) for line in load("bars")}
     values = prediction._bar_values(rows())
     assert len(values) == 3
@@ -56,11 +58,11 @@ def test_bars_on_file_are_those_of_the_rows_on_file() -> None:
 def test_a_copy_names_its_machine_and_is_scaled_by_the_clock(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """7950X to 7900X: 15.7 ns at 5.7 GHz are 15.98 ns at 5.6 GHz."""
+    """The 7950X's 15.7 ns at 5.7 GHz become 15.98 ns at the 7900X's 5.6 GHz."""
     monkeypatch.setattr(copied, "rules", lambda: {"x86 machine l3": Rule("scaled", 0.1)})
     machine = topology.load("r7900x")
     found = copied.copied("r7900x", machine, by_level(machine).classes)
     assert list(found) == ["ccx"]
-    assert found["ccx"].of == "r7950x"
+    assert found["ccx"].machines == "r7950x"
     assert found["ccx"].belief.median == pytest.approx(15.7 * 5.7 / 5.6, rel=1e-3)
     assert found["ccx"].belief.deviation == pytest.approx(0.1, rel=1e-2)

@@ -1,4 +1,4 @@
-"""Is each recorded prediction the same today, or recorded as moved, with a reason?"""
+"""Does the model still make each recorded prediction, or is the change recorded with a reason?"""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_machines_of_the_quick_test_have_recorded_predictions() -> None:
     assert set(QUICK_MACHINES) <= set(WATCHED)
 
 
-def test_moved_machines_have_recorded_predictions() -> None:
+def test_machines_in_moved_toml_have_recorded_predictions() -> None:
     assert set(MOVED) <= set(WATCHED)
 
 
@@ -57,7 +57,7 @@ def test_moved_machines_have_recorded_predictions() -> None:
         ({"core": 10.0}, {"die": 30.0}, "x has no class die on record"),
     ],
 )
-def test_a_class_beyond_the_limit_is_reported(
+def test_a_class_that_changed_beyond_the_limit_is_reported(
     today: dict[str, float], moved: dict[str, float], message: str
 ) -> None:
     words = "; ".join(drift.drift(ENTRY, today, Moved("2031-01-02", "a rule", moved)))

@@ -1,4 +1,4 @@
-"""Does a number that nobody measured get a deviation, and does the prediction's file say so?"""
+"""Does a number that was never measured get a deviation, and does the prediction report it?"""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_ends_of_a_stated_interval_are_deciles(tmp_path: Path) -> None:
     assert guess.factor.interval(0.8) == pytest.approx((0.2, 4.0), rel=1e-3)
 
 
-def test_without_an_interval_the_deviation_is_that_of_measured_estimates() -> None:
+def test_guess_without_an_interval_has_the_deviation_of_measured_estimates() -> None:
     """Three estimates were wrong by factors of e, e and 1/e: a deviation of 1."""
     e = 2.718281828
     known = [
@@ -107,12 +107,12 @@ ccx.join.latency = {{ value = "9ns", source = "predicted"{} }}
 def test_estimate_shared_with_a_measured_machine_is_no_guess() -> None:
     keys = {guess.key for guess in guesses("e52620v4x2", observations(), frozenset())}
     assert "clocks.uncore" in keys  # its own file's
-    # a number of the family, some of whose members were measured
+    # a number of the family, of which other members were measured
     assert "socket.join.latency" not in keys
 
 
 def test_estimates_of_a_machine_left_out_are_guesses_again() -> None:
-    """The Kunpeng is the only machine with these estimates, so without it nothing supports them."""
+    """Only the Kunpeng was measured with these estimates, so without it they are guesses."""
     known = [o for o in observations() if o.machine != "kunpeng920"]
     keys = {guess.key for guess in guesses("kunpeng920", known, frozenset())}
     assert {"cluster.join.latency", "die.join.latency"} <= keys
@@ -127,7 +127,7 @@ def test_fitted_number_without_a_lender_keeps_its_prior() -> None:
 # ---- Reports -------------------------------------------------------------------------------------
 
 
-def test_a_new_machine_says_that_all_of_it_is_guessed(
+def test_report_on_a_new_machine_says_that_all_its_numbers_are_guesses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

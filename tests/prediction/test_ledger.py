@@ -1,4 +1,4 @@
-"""Does a recorded prediction stay as it was, whatever the model predicts later?"""
+"""Do recorded predictions stay unchanged, whatever the model predicts later?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIGURES = MACHINES.parent
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Makes a ledger of one day to write into, and a fixed commit hash."""
+    """Makes a writable ledger of one day, and a fixed commit hash."""
     shutil.copy(LEDGER / "2026-11-21.toml", tmp_path)
     since, _, _ = (LEDGER / "measured.toml").read_text().partition("[machines.x8570]")
     (tmp_path / "measured.toml").write_text(since)
@@ -39,7 +39,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-# ---- recorded predictions stand ------------------------------------------------------------------
+# ---- recorded predictions are unchanged ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("day", SEALS)
@@ -171,7 +171,7 @@ def test_each_day_shows_every_machine_predicted_on_it() -> None:
     assert shown == {(entry.machine, entry.date) for entry in entries()}
 
 
-def test_what_was_measured_since_stands_beside_what_was_predicted() -> None:
+def test_blind_section_shows_later_measurements_next_to_predictions() -> None:
     rows = blind.run(Request()).rows
     assert {row["machine"] for row in rows} == {e.machine for e in entries() if e.measured}
     (row,) = (r for r in rows if (r["machine"], r["class"]) == ("w93475x", "socket"))

@@ -1,4 +1,4 @@
-"""Is a mixture as certain as its parts agree, and is its score best for the truth?"""
+"""Is a mixture narrow if its components agree, and does the true value get the best score?"""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import pytest
 from uncore_lab.predict.mixture import Mixture, one
 
 
-def test_four_in_five_of_a_single_part_are_within_its_interval() -> None:
+def test_interval_of_a_single_component_contains_four_fifths_of_it() -> None:
     low, high = one(20.0, 0.1).interval(0.8)
     assert (low, high) == pytest.approx((20 * exp(-0.12816), 20 * exp(0.12816)), rel=1e-4)
     assert one(20.0, 0.1).deviation == pytest.approx(0.1, rel=1e-3)
 
 
 def test_mixture_of_two_kinds_of_relatives_has_two_peaks() -> None:
-    """The middle is unlikely, and neither kind is outside of the interval."""
+    """Values between the peaks are unlikely, and both peaks are inside the interval."""
     both = Mixture((log(20), log(50)), (0.5, 0.5), 0.05)
     low, high = both.interval(0.8)
     assert low < 20 < 50 < high
     middle = both.quantile(0.6) / both.quantile(0.4)
-    assert middle > 2  # a fifth of the probability spans the gap, so there is hardly any inside it
+    assert middle > 2  # these quantiles are on both sides of the gap, which has little probability
 
 
-def test_median_of_a_mixture_lies_in_its_heavier_part() -> None:
+def test_median_of_a_mixture_lies_in_its_heavier_component() -> None:
     assert Mixture((log(20), log(50)), (0.2, 0.8), 0.05).median == pytest.approx(50, rel=0.03)
 
 
-def test_score_of_a_normal_logarithm_is_the_closed_form() -> None:
+def test_score_of_a_log_normal_equals_the_closed_form() -> None:
     """Gneiting and Raftery 2007, equation 21, at the mean: deviation (sqrt 2 - 1) / sqrt pi."""
     assert one(20.0, 0.3).crps(20.0) == pytest.approx(0.3 * (sqrt(2) - 1) / sqrt(pi), rel=1e-6)
 

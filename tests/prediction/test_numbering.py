@@ -1,4 +1,4 @@
-"""Is a matrix read in the order that its rows show, or refused with the row that contradicts?"""
+"""Is a matrix read in the order that its rows show, or refused with a row that fits no order?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINUX = "first threads of all cores first"
 
 
 def ns_of(machine: Machine, a: int, b: int) -> float:
-    """Returns the cost of the level that two cores share, with some 3 % of noise."""
+    """Returns the latency of the level that two cores share, with about 3 % of noise."""
     inner = len(machine.levels) - machine.levels.index(distance(machine, a, b))
     return 5.0 * 3**inner * (1 + (a * 7 + b * 7) % 4 / 100)
 
@@ -38,7 +38,9 @@ def test_matrix_in_the_order_of_its_machine_file_is_used_as_it_is(tmp_path: Path
     assert numbered(path, machine) == ""
 
 
-def test_siblings_side_by_side_are_recognised_where_the_file_says_otherwise(tmp_path: Path) -> None:
+def test_adjacent_numbers_of_siblings_are_recognised_if_the_file_states_another_order(
+    tmp_path: Path,
+) -> None:
     machine = topology.load("r7900x")
     path = written(tmp_path / "mine.csv", machine, range(machine.harts))
     assert "siblings side by side, not as its file says" in numbered(path, machine)
@@ -47,7 +49,9 @@ def test_siblings_side_by_side_are_recognised_where_the_file_says_otherwise(tmp_
         assert ns[a, b] == pytest.approx(ns_of(machine, a, b), abs=0.006)
 
 
-def test_first_threads_first_are_recognised_where_the_file_says_otherwise(tmp_path: Path) -> None:
+def test_first_threads_before_second_are_recognised_if_the_file_states_another_order(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "windows.toml"
     file.write_text('extends = "r7900x"\nname = "x"\ncpus = "i"\n')
     machine = topology.load(str(file))
@@ -56,7 +60,7 @@ def test_first_threads_first_are_recognised_where_the_file_says_otherwise(tmp_pa
     assert LINUX in numbered(path, machine)
 
 
-def test_sockets_in_turn_are_recognised(tmp_path: Path) -> None:
+def test_cpu_numbers_that_alternate_between_sockets_are_recognised(tmp_path: Path) -> None:
     machine = topology.load("x6242x2")
     cores = [core // 2 + core % 2 * 16 for core in range(32)]
     harts = [2 * core + thread for thread in range(2) for core in cores]
@@ -66,7 +70,7 @@ def test_sockets_in_turn_are_recognised(tmp_path: Path) -> None:
     assert ns[32, 0] == pytest.approx(ns_of(machine, 32, 0), abs=0.006)
 
 
-def test_a_matrix_whose_siblings_are_far_is_refused_with_its_row(tmp_path: Path) -> None:
+def test_a_matrix_with_distant_siblings_is_refused_with_its_row(tmp_path: Path) -> None:
     machine = topology.load("r7900x")
     harts = list(range(machine.harts))
     random.Random(3).shuffle(harts)

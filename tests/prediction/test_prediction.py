@@ -1,4 +1,4 @@
-"""Is a prediction made from relatives' numbers alone, and as certain as these agree?"""
+"""Is a prediction made from relatives' numbers only, and is it more certain if these agree?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from uncore_lab.validate.section import Request
 
 HELD_BACK = [entry.machine for entry in entries() if entry.measured is None]
 
-# Numbers of parts that were never measured; their machine file states an interval for each.
+# numbers of parts that were never measured; the machine file states an interval for each
 UNMEASURED_NUMBERS = """
     module.small.join.latency module.join.latency
     system.join.latency socket.join.dx socket.join.dy
@@ -105,9 +105,9 @@ def others(name: str) -> list[Observation]:
     return [o for o in observations() if o.machine != name]
 
 
-def test_a_machine_left_out_is_predicted_by_its_siblings() -> None:
-    """These machines have a near relative each; `uncore validate --only prediction`
-    compares all.
+def test_a_machine_left_out_is_predicted_well_from_near_relatives() -> None:
+    """Each of these machines has a near relative. `uncore validate --only prediction` compares all
+    machines.
     """
     section = prediction.run(Request(("r2700x", "w2150b", "x8275clx2")))
     assert {row["machine"] for row in section.rows} == {"r2700x", "w2150b", "x8275clx2"}
@@ -142,7 +142,7 @@ def test_nearest_relatives_lend_their_median() -> None:
 
 
 def lent(borrower: Free, **ns: float) -> Mixture:
-    """Lends a number from several generations of one line, with one machine each."""
+    """Lends a number from several generations of one line, each with one machine."""
     known = [seen(name, f"intel ring {name}", value, 3.0) for name, value in ns.items()]
     loan = lend(borrower, {"ns": 1.0, "core": 0.25}, known)
     assert loan
@@ -161,7 +161,7 @@ def test_part_without_a_year_counts_as_newest() -> None:
     belief = lent(ignore_item_progress, haswell=5.0, icelake=5.0, tigerlake=20.0)
     assert max(zip(belief.weights, belief.logarithms, strict=True))[1] == pytest.approx(log(20.0))
     low, high = belief.interval(0.8)
-    # The latest generation pulls the median to its own value.
+    # The median is nearest to the value of the latest generation.
     assert low < 5.0 and high > 20.0 and belief.median > 10.0
 
 
@@ -184,7 +184,7 @@ def test_a_generation_has_one_vote_however_many_machines() -> None:
 
 
 def test_lone_lender_of_another_make_gives_a_wider_interval() -> None:
-    """Other lines, which have pairs of two makes, show how far these differ."""
+    """Other lines, which have pairs of two makes, show how much the makes differ."""
     periods, other = {"ns": 1.0, "core": 0.25}, replace(number(), descent=("arm", "cmn", "a"))
     known = [
         *(seen(f"m{i}", "x86 a b", 10.0 + i / 10, 3.0) for i in range(3)),
@@ -215,7 +215,7 @@ def test_loan_is_less_certain_if_relatives_disagree_or_are_distant() -> None:
     assert farther.belief.deviation >= unsure.belief.deviation
 
 
-def test_parts_are_nearer_the_more_leading_words_they_share() -> None:
+def test_distance_of_parts_decreases_with_the_first_words_that_they_share() -> None:
     assert nearness(("x86", "amd", "zen2"), ("x86", "amd", "zen3")) == 2
     assert nearness(("x86", "amd"), ("x86", "amd", "zen3")) == 2
     assert nearness(("arm",), ("x86", "arm")) == 0
@@ -226,7 +226,7 @@ def test_parts_are_nearer_the_more_leading_words_they_share() -> None:
 
 @pytest.mark.parametrize("name", ["r2700x", "w2150b"])
 def test_fit_of_a_machine_gives_its_recorded_observations(name: str) -> None:
-    """If this fails, the model or figures have changed: run `uncore predict --observe`."""
+    """If this fails, the model or the figures have changed: run `uncore predict --observe`."""
     recorded = {o.slot: o.values for o in observations() if o.machine == name}
     frees = numbers.free(name)
     for key, ns in observe.fitted(name).items():
@@ -247,7 +247,7 @@ def test_observations_are_on_file_for_exactly_the_measured_machines() -> None:
 
 
 def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its deviation is small, but without the limit the figures would move it farther."""
+    """Its deviation is small, but without the limit the fit would change the number further."""
     frees = numbers.free("epyc7302x2")
     limits = np.array(numbers.highest(frees)) - DERIVATIVE_STEP_LOG
     count = len(frees)
@@ -257,13 +257,15 @@ def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_machine_whose_host_is_not_known_lends_nothing() -> None:
-    assert figures.read("epyc7601x2").lends_nothing and "epyc7601x2" in figures.carried()
+    assert (
+        figures.read("epyc7601x2").lends_nothing and "epyc7601x2" in figures.machines_with_figures()
+    )
     assert "epyc7601x2" not in figures.well_measured()
 
 
 @pytest.mark.parametrize("name", HELD_BACK)
 def test_machine_predicted_blind_has_no_figures_and_a_lender_for_every_number(name: str) -> None:
-    assert name not in figures.carried()
+    assert name not in figures.machines_with_figures()
     periods = numbers.clocks(name)
     for one in numbers.free(name).values():
         loan = lend(one, periods, observations())
@@ -271,7 +273,7 @@ def test_machine_predicted_blind_has_no_figures_and_a_lender_for_every_number(na
         assert (loan and loan.value > 0) or alone, one.key
 
 
-def test_a_prediction_is_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> None:
+def test_a_prediction_is_scored_with_a_users_matrix(tmp_path: Path) -> None:
     """The score uses class medians of the matrix, under the names of the machine's levels."""
     machine = topology.load("e52697v3")
     rows = [",".join("600.0" for _ in range(i)) for i in range(machine.harts)]
@@ -282,7 +284,7 @@ def test_a_prediction_is_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> Non
     assert not any(row["inside"] for row in scored.rows)
 
 
-def test_a_matrix_measured_with_smt_off_is_one_of_first_threads(tmp_path: Path) -> None:
+def test_rows_of_a_matrix_measured_with_smt_off_are_first_threads(tmp_path: Path) -> None:
     machine = topology.load("r2700x")  # CPUs 0 and 1 are siblings
     rows = [",".join(str(100 * a + b) for b in range(a)) for a in range(machine.cores)]
     (tmp_path / "mine.csv").write_text("\n".join(rows) + "\n")
@@ -295,7 +297,9 @@ def test_a_matrix_measured_with_smt_off_is_one_of_first_threads(tmp_path: Path) 
 # ---- The command ---------------------------------------------------------------------------------
 
 
-def test_intervals_lie_around_what_is_predicted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_intervals_contain_the_predicted_medians(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit) as end:
         main(["predict", "e52697v3", "--json"])
     assert end.value.code == 0
@@ -324,7 +328,7 @@ def test_a_mistake_gives_one_clear_message(
     assert message in capsys.readouterr().err
 
 
-def test_a_predicted_machine_is_a_file_with_intervals(
+def test_predict_writes_a_machine_file_with_intervals(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "predicted.toml"

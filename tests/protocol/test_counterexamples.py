@@ -1,4 +1,4 @@
-"""Does an incoherent protocol of the user's own come with the shortest counterexample, drawn?"""
+"""Does `uncore check` draw the shortest counterexample of a user's incoherent protocol?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uncore.protocol.tables import load, shipped_in, stored_texts
 from uncore.report import proofs
 from uncore.report.message_chart import chart
 
-# wrong over a join, which does not know this use of O
+# This protocol is incoherent over a join, which does not support its use of O.
 MOSI = Path(__file__).parents[1] / "support/protocols/mosi"
 
 

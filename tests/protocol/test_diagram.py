@@ -1,4 +1,4 @@
-"""Does the state diagram show the tables, and can it be read?"""
+"""Does the state diagram show the tables, and is it legible?"""
 
 from itertools import combinations
 from xml.etree import ElementTree

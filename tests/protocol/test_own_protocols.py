@@ -1,4 +1,4 @@
-"""Can a user's folder of tables be proved, run by both engines, and carried by a job?"""
+"""Can a user's folder of tables be proved, run by both engines, and stored in a job?"""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from uncore.study.compare import agreement
 VI = SUPPORT / "protocols/vi"
 OWN = f"protocol={VI}"
 SHORT_RUN = (("ops", 150),)  # longer runs have no other kinds of transactions
-# Roots that snoop or have a directory, joins with and without data, and far atomics; all caches
-# have a few lines.
+# roots that snoop or have a directory, joins with and without data, and far atomics; all caches
+# have few lines
 CASES = {
     "a bus": Case("bus:4", "random", 4, (OWN,), SHORT_RUN, tiny=True),
     "a ring with data": Case(
@@ -50,7 +50,7 @@ CASES = {
 }
 
 
-def test_the_toy_has_five_states_of_its_own_names() -> None:
+def test_example_protocol_has_five_states_with_its_own_names() -> None:
     assert load(str(VI)).client.rows == ("I", "V", "IV", "VI", "II")
 
 
@@ -58,7 +58,7 @@ def test_the_toy_has_five_states_of_its_own_names() -> None:
 def test_a_cell_declared_impossible_is_named_with_file_row_column_and_reason(
     engine: str, tmp_path: Path
 ) -> None:
-    """The folder has a join.table of its own, which says that sharers are never invalidated."""
+    """The folder has its own join.table, which declares that sharers are never invalidated."""
     shipped = (SHIPPED / "join.table").read_text()
     wrong, rows = re.subn(r"S idle +\| .*", "S idle | - !never !never", shipped)
     assert rows == 1
@@ -72,13 +72,13 @@ def test_a_cell_declared_impossible_is_named_with_file_row_column_and_reason(
 
 
 @pytest.mark.bulk
-def test_the_toy_is_proved_as_the_shipped_ones_are() -> None:
+def test_example_protocol_is_proved_like_the_shipped_ones() -> None:
     tables = load(str(VI))
     proofs = list(check.proofs(tables))
     assert [(p.system, p.violation) for p in proofs if p.violation] == []
     missed = coverage.expected(tables) - check.cells_met(proofs)
-    # A child that asks for V gets V and keeps it while its transaction lasts, so these cells are
-    # not met.
+    # A child that asks for V gets V and keeps it during its transaction, so these cells do not
+    # occur.
     assert {coverage.place(tables, cell) for cell in missed} == {"transaction above/Short"}
 
 
@@ -92,7 +92,7 @@ def test_both_engines_log_the_same_transactions_with_own_tables(case: str) -> No
     assert comparison.equal, comparison.difference
 
 
-def test_readers_take_lines_from_each_other_and_share_none() -> None:
+def test_readers_of_the_example_protocol_never_share_a_line() -> None:
     machine = topology.load("bus:4", [OWN])
     log, _ = runs.logged(machine, "refcount/atomic", 4)
     assert set(log["op"]) <= {"GetM", "Put"}
@@ -101,7 +101,7 @@ def test_readers_take_lines_from_each_other_and_share_none() -> None:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """Writes a machine file that names a folder beside it."""
+    """Writes a machine file that names a protocol folder in the same directory."""
     shutil.copytree(VI, tmp_path / "mine")
     path = tmp_path / "own.toml"
     text = (SUPPORT / "three_levels.toml").read_text()
@@ -109,13 +109,13 @@ def machine(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_machine_file_names_a_folder_beside_it(machine: Path) -> None:
+def test_machine_file_may_name_a_protocol_folder_relative_to_itself(machine: Path) -> None:
     loaded = topology.load(machine)
     assert loaded.protocol == "mine"
     assert next(file for file, _ in loaded.tables) == "client.table"
 
 
-def test_a_job_carries_its_tables_and_needs_the_folder_no_more(machine: Path) -> None:
+def test_job_contains_its_tables_and_runs_without_the_protocol_folder(machine: Path) -> None:
     job = runs.job(topology.load(machine), "counter/atomic", 2)
     shutil.rmtree(machine.parent / "mine")
     again = Job.of(job.document(), job.program)
@@ -132,11 +132,13 @@ def test_jobs_differ_if_their_tables_do_and_not_if_only_comments_do(machine: Pat
     assert topology.load(machine) != first
 
 
-def test_a_job_of_a_shipped_protocol_says_its_name_alone() -> None:
+def test_job_of_a_shipped_protocol_contains_only_its_name() -> None:
     assert "tables" not in runs.job("bus:4", "counter/atomic", 2).document()["machine"]
 
 
-def test_mistake_in_a_table_is_reported_with_the_machines_line_and_its_own(machine: Path) -> None:
+def test_mistake_in_a_table_is_reported_with_the_lines_of_machine_file_and_table(
+    machine: Path,
+) -> None:
     table = machine.parent / "mine/client.table"
     table.write_text(table.read_text().replace("fill+unblock>V", "fill+unblock>W"))
     with pytest.raises(UserError) as error:
@@ -163,12 +165,12 @@ def test_value_that_is_no_protocol_is_refused_with_the_known_ones() -> None:
         topology.load("bus:4", ["protocol=mesj"])
 
 
-def test_an_engine_with_protocols_of_its_own_refuses() -> None:
+def test_engine_with_its_own_protocols_refuses_a_users_protocol() -> None:
     with pytest.raises(UserError, match="reads no tables"):
         boot.memory(runs.job(topology.load("bus:4", [OWN]), "counter/atomic", 2))
 
 
-def test_protocol_that_passes_lines_says_what_their_readers_have(tmp_path: Path) -> None:
+def test_protocol_that_passes_lines_needs_a_passed_column_for_readers(tmp_path: Path) -> None:
     for path in (SHIPPED / "migratory").glob("*.table"):
         shutil.copy(path, tmp_path)
     file = tmp_path / "resolver.table"

@@ -1,4 +1,4 @@
-"""Are the shipped protocols coherent on every small machine, and would the proofs notice if not?"""
+"""Are the shipped protocols coherent on every small machine, and do the proofs find broken ones?"""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_proof_holds_and_together_they_meet_every_cell(protocol: str) -> N
 
 
 @pytest.mark.parametrize("protocol", OTHERS)
-def test_protocols_with_other_owners_hold_too(protocol: str) -> None:
+def test_proofs_hold_for_protocols_other_than_msi_and_mesi(protocol: str) -> None:
     for system in (THREE, JOINED):
         result = walk(load(protocol), system)
         assert (result["violation"], result["complete"]) == ("", True)
@@ -63,7 +63,7 @@ def test_groups_of_machines_are_parts_of_the_plan_with_its_seeds() -> None:
     assert all(part.items() <= whole.items() for part in parts)
 
 
-def test_check_proves_the_machines_that_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_proves_only_the_named_machines(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["check", "msi", "--machine", "2-cores, two-lines"])
     out = capsys.readouterr().out
@@ -93,7 +93,9 @@ BREAKS = [
 
 
 @pytest.mark.parametrize(("place", "row", "column", "cell", "found"), BREAKS)
-def test_a_broken_table_is_found(place: str, row: str, column: str, cell: Cell, found: str) -> None:
+def test_proof_finds_a_broken_table(
+    place: str, row: str, column: str, cell: Cell, found: str
+) -> None:
     violation = str(walk(broken(load("mesi"), place, row, column, cell), THREE)["violation"])
     assert any(arguments in violation for arguments in found.split("|")), violation
 
@@ -109,7 +111,7 @@ FAR_BREAKS = [
 
 
 @pytest.mark.parametrize(("place", "row", "column", "cell", "found"), FAR_BREAKS)
-def test_a_broken_far_atomic_is_found(
+def test_proof_finds_a_broken_far_atomic(
     place: str, row: str, column: str, cell: Cell, found: str
 ) -> None:
     far = CheckedSystem("2 cores, far", ((2,),), (HOME,), far=True)
@@ -117,9 +119,9 @@ def test_a_broken_far_atomic_is_found(
     assert any(arguments in violation for arguments in found.split("|")), violation
 
 
-def test_a_broken_join_is_found_below_the_root() -> None:
+def test_proof_finds_a_broken_join_below_the_root() -> None:
     tables = broken(load("mesi"), "join", "S idle", "Inv", Cell())
-    assert walk(tables, THREE)["violation"] == ""  # no join there
+    assert walk(tables, THREE)["violation"] == ""  # this machine has no join
     assert walk(tables, JOINED)["violation"] != ""
 
 
@@ -128,7 +130,7 @@ def test_a_cell_declared_impossible_is_an_error_when_it_is_met() -> None:
     assert "client in S met Inv" in str(walk(tables, THREE)["violation"])
 
 
-def test_a_transaction_that_goes_round_in_its_table_is_an_error_and_no_endless_step() -> None:
+def test_transaction_that_loops_in_its_table_is_reported_as_an_error() -> None:
     tables = broken(
         load("mesi"), "transaction", "read", "Dropped", Cell(("share", "resume"), "above")
     )
@@ -145,7 +147,7 @@ def test_a_counterexample_is_a_shortest_sequence_of_messages() -> None:
     tables = broken(load("mesi"), "client", "S", "Inv", Cell(("ack",)))
     steps = trace(walk(tables, CheckedSystem("2 cores", ((2,),), (HOME,))))
     assert any(step.startswith("Inv root to core") for step in steps)
-    assert "=S" in steps[-1] and "=M" in steps[-1]  # a reader beside a writer
+    assert "=S" in steps[-1] and "=M" in steps[-1]  # a reader and a writer at the same time
     assert len(steps) < 25
 
 
@@ -154,16 +156,16 @@ def test_a_walk_counts_the_same_states_every_time() -> None:
     assert first == second
 
 
-def test_equal_cores_are_not_told_apart_as_states() -> None:
-    """Two equal cores below one resolver have fewer states than two cores that can be
-    told apart.
+def test_states_that_differ_by_exchanging_equal_cores_count_as_one() -> None:
+    """Two equal cores below one resolver have fewer states than two cores below different
+    resolvers.
     """
     alike = walk(load("msi"), CheckedSystem("alike", ((2,),), (HOME,)))
     apart = walk(load("msi"), CheckedSystem("told apart", ((1, 1), (2,)), (RING, HOME)))
     assert int(str(alike["states"])) < int(str(apart["states"]))
 
 
-def test_a_random_trial_finds_what_a_walk_finds_and_repeats_itself() -> None:
+def test_random_trial_finds_the_violation_of_a_walk_and_is_reproducible() -> None:
     tables = broken(load("mesi"), "client", "S", "Inv", Cell(("ack",)))
     system = CheckedSystem("random", ((4, 4), (2,)), (COMPLEX, HOME))
     first, again = (
@@ -173,7 +175,7 @@ def test_a_random_trial_finds_what_a_walk_finds_and_repeats_itself() -> None:
     assert first == again
 
 
-def test_a_walk_ends_at_its_limit_and_says_so() -> None:
+def test_walk_that_ends_at_its_limit_reports_it() -> None:
     result = walk(load("mesi"), CheckedSystem("cut", ((3,),), (HOME,), states=1000))
     assert result["complete"] is False
     assert result["violation"] == ""
@@ -201,8 +203,8 @@ def test_small_machines_for_mutants_meet_all_but_two_cells(protocol: str) -> Non
     [pytest.param(4, marks=pytest.mark.bulk), pytest.param(1, marks=pytest.mark.long)],
 )
 def test_most_broken_protocols_are_noticed_and_each_survivor_is_explained(every: int) -> None:
-    """Only MSI is tried here; `uncore check --mutants` tries all four, because they tolerate
-    different mistakes.
+    """This test tries only MSI; `uncore check --mutants` tries all four protocols, because they
+    tolerate different mistakes.
     """
     broken_ones = list(mutate.mutants(load("msi")))[::every]
     survivors = [mutant.name for mutant in broken_ones if not mutate.killed_by(mutant)]

@@ -1,4 +1,4 @@
-"""Does a state's role follow from its row of the client table, whatever its name?"""
+"""Does a state's role depend only on its row of the client table, and not on its name?"""
 
 import pytest
 from tests.differential.jobs import SUPPORT

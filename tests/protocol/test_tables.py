@@ -1,4 +1,4 @@
-"""Do the tables cover every case, and does an error name the place of a mistake?"""
+"""Do the tables cover every case, and does an error state the place of a mistake?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, load, pack, stored_texts
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """Makes a user's own copy of the shipped tables."""
+    """Makes a copy of the shipped tables, as a user's folder."""
     for file in SHIPPED.glob("*.table"):
         shutil.copy(file, tmp_path)
     return tmp_path
@@ -37,7 +37,7 @@ def test_every_shipped_table_has_an_answer_for_every_case(protocol: str) -> None
         assert all(cell.possible or cell.reason for cell in table)
 
 
-def test_protocols_differ_where_their_tagged_rows_say() -> None:
+def test_protocols_differ_in_the_rows_that_are_tagged_with_their_names() -> None:
     assert load("mesi").client["M", "ProbeS"].next == "S"
     assert load("moesi").client["M", "ProbeS"].next == "O"
     assert load("msi").grant["GetS", "nobody"].next == "S"
@@ -58,9 +58,9 @@ def test_cells_are_packed_as_native_reads_them() -> None:
     assert packed[0] == len(states)
     assert packed[1:3] == [ord("I"), 0]
     assert cell("M", events.index("ProbeS")) == states.index("S") | bits
-    # a cell without `next` leaves the state as it is
+    # A cell without `next` does not change the state.
     assert cell("S", events.index("Load")) & 0xFF == states.index("S")
-    assert cell("I", len(events) + states.index("S")) == IMPOSSIBLE  # data with S
+    assert cell("I", len(events) + states.index("S")) == IMPOSSIBLE  # data that grant S arrive
     others = sum(
         len(t.rows) * len(names()[t.shape.columns]) for t in tables if t is not tables.client
     )
@@ -100,7 +100,7 @@ def test_a_missing_row_is_named(directory: Path) -> None:
         load(str(directory))
 
 
-def test_a_directory_reads_the_rows_of_the_protocol_asked_for(directory: Path) -> None:
+def test_directory_of_tables_gives_the_rows_of_the_requested_protocol(directory: Path) -> None:
     (directory / "join.table").unlink()  # without the file, the shipped table is used
     assert pack(load(f"{directory}:moesi")) == pack(load("moesi"))
     with pytest.raises(UserError, match="Did you mean 'moesi'"):
@@ -113,14 +113,14 @@ def test_unknown_protocol_is_refused_with_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_table_rendered_as_text_reads_back_the_same(protocol: str, tmp_path: Path) -> None:
+def test_table_rendered_as_text_is_read_back_unchanged(protocol: str, tmp_path: Path) -> None:
     tables = load(protocol)
     for file, content in stored_texts(tables):
         (tmp_path / file).write_text(content)
     assert list(load(str(tmp_path))) == list(tables)
 
 
-def test_a_rendered_page_holds_every_cell_and_reason() -> None:
+def test_rendered_page_contains_every_cell_and_reason() -> None:
     tables = load("moesi")
     page, cells = render.page(tables), render.html(tables.client)
     assert "| **M** | hit | hit | hit | Put>MI | give+own>O |" in page
@@ -129,7 +129,7 @@ def test_a_rendered_page_holds_every_cell_and_reason() -> None:
     assert '<td class="impossible" title="no copy, nothing to evict">!empty</td>' in cells
 
 
-def test_check_prints_the_tables_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_prints_the_requested_tables(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["check", "moesi", "--print"])
     assert end.value.code == 0

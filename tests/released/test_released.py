@@ -1,8 +1,8 @@
-"""Do files that an earlier version wrote, and scripts written for it, still mean the same?
+"""Do files and scripts of earlier versions still have the same meaning?
 
-A folder for each version holds one file of each kind that a user keeps: a machine, a plan of
-`uncore explore`, a result, and what scripts use: names and keywords of `import uncore`, columns of
-rows.  A release adds a folder and changes none.
+A folder for each version contains one file of each kind that users keep: a machine, a plan of
+`uncore explore`, a result, and a list of the names, keywords and columns that scripts use.  A
+release adds a folder and does not change the others.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def test_machine_file_loads_with_the_numbers_that_it_states(version: Path) -> No
 
 
 def test_result_keeps_its_hash_and_gives_the_job_that_made_it(version: Path) -> None:
-    """A field that was added later has its default, which documents leave out."""
+    """A field that was added later has its default value, which documents omit."""
     result = uncore.load(version / "result.json")
     assert result.computed_hash() == result.result_hash
     assert [point["threads"] for point in result.to_rows()] == [1, 1, 2, 2]

@@ -1,4 +1,4 @@
-"""Does the site's first page simulate two locks by itself, without a request?"""
+"""Does the site's first page simulate two locks when it opens, without a network request?"""
 
 import pytest
 from docs.site import front
@@ -13,7 +13,7 @@ def page(tmp_path_factory):
     return path
 
 
-# Counts the requests of the page to its worker until it shows the first simulation.
+# script that counts the requests of the page to its worker until the first simulation is shown
 ASKED = """
 const post = Worker.prototype.postMessage;
 window.asked = [];
@@ -26,7 +26,7 @@ Worker.prototype.postMessage = function (message, ...more) {
 
 @pytest.mark.long
 def test_simulation_waits_for_one_small_file_and_one_run_of_50_microseconds(page):
-    """The page must load, compile and simulate nothing else, so that it is quick on any host."""
+    """The page must not load, compile or simulate anything else, so that it is fast on any host."""
     assert page.stat().st_size < 3_000_000
     with opened(page, script=ASKED) as shown:  # the page needs no network
         shown.wait_for_selector("html[data-running]", state="attached", timeout=60_000)
@@ -37,7 +37,7 @@ def test_simulation_waits_for_one_small_file_and_one_run_of_50_microseconds(page
 
 @pytest.mark.long
 @pytest.mark.parametrize(("width", "dark"), [(1920, False), (390, True)])
-def test_page_runs_by_itself_and_has_no_serious_fault(page, width, dark):
+def test_page_simulates_when_opened_and_passes_axe(page, width, dark):
     with opened(page, width=width, dark=dark) as shown:
         shown.wait_for_selector("text=turns of", timeout=60_000)
         turns = [int(shown.text_content(f"#done{n}")) for n in (0, 1)]

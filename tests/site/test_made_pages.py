@@ -1,4 +1,4 @@
-"""Are all generated pages of the site there, and do their links lead somewhere?"""
+"""Do all generated pages of the site exist, and do their links lead to pages or files?"""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_ledger_has_every_machine_that_was_predicted(pages: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["locks", "scaling", "contention", "booted"])
-def test_curves_are_drawn_beside_their_table(pages: Path, name: str) -> None:
+def test_pages_with_tables_of_curves_draw_the_curves(pages: Path, name: str) -> None:
     folder = pages / "docs/results"
     pictures = re.findall(r"!\[[^]]*\]\(([^)]+)\)", (folder / f"{name}.md").read_text())
     assert pictures

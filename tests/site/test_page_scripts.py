@@ -1,6 +1,6 @@
-"""Do a page's scripts together use no undeclared name, and declare no unused one?
+"""Are all names in the scripts of a page declared and used?
 
-Scripts cannot be checked one by one: those of a page are concatenated and share their names.
+Scripts cannot be checked one at a time, because those of a page are concatenated and share names.
 """
 
 import json
@@ -39,7 +39,7 @@ TEXTS = {
 
 
 def complaints(folder, script):
-    """Returns the linter's diagnostics of RULES in `script`, one each."""
+    """Returns a line for each diagnostic of the linter's RULES in `script`."""
     if not BIOME.exists():
         pytest.skip("no Biome for this machine: its wheel is for Linux, x86-64")
     (folder / "page.js").write_text(f"(async () => {{\n{script}\n}})();\n")
@@ -60,7 +60,7 @@ def test_undeclared_and_unused_names_are_noticed(tmp_path):
 
 
 def test_data_shared_with_the_package_is_json():
-    """Options that only Linux programs have, such as bytes of standard input, are left out."""
+    """Options of Linux programs only, such as bytes of standard input, are left out."""
     options = json.loads(json.dumps(playground.shared()))["options"]
     assert {"placement", "seeds"} <= options.keys()
     assert "stdin" not in options

@@ -40,7 +40,7 @@ def made(machine, workload, threads, parameters, **more):
 
 
 def test_page_writes_the_same_job_documents_as_python():
-    """Only the scripts are tested, without the engine."""
+    """This tests only the page's scripts, without the engine."""
     jobs = [made(*arguments) for arguments in JOBS.values()]
     jobs += [
         dataclasses.replace(jobs[0], seeds=()),
@@ -88,7 +88,7 @@ def test_page_gives_the_same_hash_as_the_native_engine(name):
 
 
 @pytest.mark.long
-def test_page_gives_the_hash_in_lockstep_and_with_scattered_threads():
+def test_page_gives_the_same_hash_in_lockstep_and_with_scattered_threads():
     for more in ({"seeds": ()}, {"placement": "scatter"}):
         job = made("ccx:2x4", "lock/ticket", (4,), {"ops": 5}, **more)
         assert wasm.answer(job)["hash"] == execute([job])[0].result_hash
@@ -104,7 +104,7 @@ def cached(memory):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("parts", "edit"), [("links", slower), ("memories", cached)])
-def test_page_gives_the_hash_of_an_edited_machine(parts, edit):
+def test_page_gives_the_same_hash_for_an_edited_machine(parts, edit):
     job = made("ccx:2x4", "lock/ticket", (8,), {"ops": 10})
     changed = {parts: tuple(map(edit, getattr(job.machine, parts)))}
     edited = dataclasses.replace(job, machine=dataclasses.replace(job.machine, **changed))
@@ -125,7 +125,7 @@ def test_stepper_in_the_page_has_the_same_data_as_uncore_watch(name):
 
 
 @pytest.mark.long
-def test_window_traces_only_that_part_of_a_run_which_then_ends():
+def test_window_traces_only_its_part_of_the_run_and_ends_the_run_after_it():
     job = made("ccx:2x4", "lock/ticket", (8,), {"ops": 10}, seeds=(1,))
     whole = record(job, Window(around="measured"))
     start = whole.window.start + 2_000_000
@@ -211,7 +211,7 @@ TWO = "#machine=ccx:2x4&workload=lock/ticket&other=lock/mcs&threads=4&set.ops=10
 
 
 @pytest.mark.long
-def test_two_workloads_run_together_and_step_together(page):
+def test_two_workloads_run_and_are_stepped_together(page):
     with opened(page, TWO, width=1600) as shown:
         finished(shown)
         jobs = [
@@ -248,7 +248,7 @@ def test_heat_map_of_links_agrees_with_the_result(page):
 
 
 @pytest.mark.long
-def test_link_restores_all_choices_of_the_page(page):
+def test_url_restores_all_choices_of_the_page(page):
     with opened(page, TWO) as shown:
         finished(shown)
         shown.select_option("#placement", "scatter")
@@ -319,7 +319,7 @@ check last == turns * 200000
 
 
 @pytest.mark.long
-def test_failed_check_in_a_text_is_reported():
+def test_failed_self_check_of_a_written_workload_is_reported():
     assert written(LOSES)["failures"] == ["line 6: this check failed at the end"]
     assert not written(COUNTS)["failures"]
     early = COUNTS.replace("check other >= 200000", "check other < 200000")
@@ -348,14 +348,14 @@ def test_failed_check_in_a_text_is_reported():
         ("line a a", "line 1: 'a' is there already: expected a new name; write line NAME..."),
     ],
 )
-def test_mistake_in_a_text_is_reported_with_its_line_and_what_to_write(text, says):
+def test_mistake_in_a_written_workload_is_reported_with_its_line_and_a_remedy(text, says):
     with pytest.raises(AssertionError) as wrong:
         written(text)
     assert says in str(wrong.value)
 
 
 @pytest.mark.long
-def test_more_threads_than_a_text_supports_are_refused():
+def test_more_threads_than_a_written_workload_supports_are_refused():
     (why,) = written(LOSES, "mesh:16x8", 65)["failures"]
     assert why.endswith("a text has at most 64 threads; write fewer")
 
@@ -370,7 +370,7 @@ def marked(shown):
 
 
 @pytest.mark.long
-def test_text_can_be_written_run_and_stepped_through_in_the_page(page):
+def test_workload_can_be_written_run_and_stepped_through_in_the_page(page):
     with opened(page, "#machine=ccx:2x4&threads=4&set.ops=10") as shown:
         finished(shown)
         shown.select_option("#workload", "written")

@@ -1,4 +1,4 @@
-"""Does each described foreign program have a page with what was found?"""
+"""Does each described foreign program have a page with its results?"""
 
 from __future__ import annotations
 

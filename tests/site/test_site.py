@@ -1,6 +1,4 @@
-"""Does the site's command build pages that request nothing from elsewhere, and work in
-a browser?
-"""
+"""Does the site's command build pages that work in a browser without requests to other servers?"""
 
 import os
 import re
@@ -20,7 +18,7 @@ def test_requests_to_other_servers_are_removed():
 
 @pytest.fixture(scope="module")
 def built():
-    """Builds the site in the first worker of a test run, while the others wait."""
+    """Builds the site in the first worker of a test run, while the other workers wait."""
     pytest.importorskip("mkdocs")
     wasm.built()
     run, made = os.environ.get("PYTEST_XDIST_TESTRUNUID", ""), site.SITE.with_name("site-run")
@@ -45,7 +43,7 @@ PAGES = (
 @pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("dark", [False, True])
-def test_page_has_no_serious_fault_and_makes_no_request(built, name, dark):
+def test_page_passes_axe_and_loads_nothing_from_the_network(built, name, dark):
     with opened(built / name, dark=dark, site=built) as shown:
         assert shown.locator("h1").count() == 1
         assert faults(shown) == []

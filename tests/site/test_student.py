@@ -1,7 +1,8 @@
 """Can a student answer a question with a browser and without a mouse, and do the pages fit?
 
-The question: how many lines does an MCS lock save 16 threads, and where do I see it? Other users
-are in tests/cli/sittings.toml. Pictures of the pages are written to build/sittings.
+The question: how many line transfers does an MCS lock save with 16 threads, and where is this
+shown?  Questions of other users are in tests/cli/sittings.toml. Pictures of the pages are written
+to build/sittings.
 """
 
 import pytest

@@ -1,6 +1,6 @@
-"""The engine as WebAssembly, for tests: built once, and called by the playground's own scripts.
+"""Builds the engine as WebAssembly once, and calls it through the playground's scripts.
 
-answer(job, watch=(threads, seed), window=(skip, span))     the answer of node.js: points, hash,
+answer(job, watch=(threads, seed), window=(skip, span))     the result from Node.js: points, hash,
                                                             trace, seconds; `text` is the job's
                                                             text as the page writes it
 node(script, ...)                                           the JSON that a Node.js script prints

@@ -13,7 +13,7 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 from tests.differential.jobs import SHARED_L2
-from tests.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
+from tests.support.outside_errors import PLAY, cannot_be_found, crashes, refuses, run_folder
 
 from uncore import api
 from uncore.engine import about, missing
@@ -175,14 +175,14 @@ def test_kill_of_sst_by_the_out_of_memory_killer_is_reported(fake_sst: Path) -> 
     write_sst(fake_sst, "kill -9 $$")
     with pytest.raises(OutsideError, match="killed, as Linux does where memory runs out") as e:
         api.run(*PLAY, engine="sst")
-    kept(e.value)
+    run_folder(e.value)
 
 
 def test_early_end_of_sst_is_reported(fake_sst: Path) -> None:
     write_sst(fake_sst, "echo Simulation is complete")
     with pytest.raises(OutsideError, match="nothing was under way any more") as e:
         api.run(*PLAY, engine="sst")
-    kept(e.value)
+    run_folder(e.value)
 
 
 def test_program_without_progress_is_reported(fake_sst: Path) -> None:

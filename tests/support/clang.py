@@ -1,4 +1,4 @@
-"""The native module built by the pinned clang, next to the usual build."""
+"""Builds the native module with the pinned clang, in addition to the usual build."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from uncore.support.paths import CHECKOUT
 
 
 def build() -> None:
-    """Builds the module if it is not built. Only one process at a time does so."""
+    """Builds the module unless it is already built. Only one process at a time builds it."""
     assert CHECKOUT
     scons = [sys.executable, "-m", "SCons", "-Q", "-s", f"-j{os.cpu_count()}", "--clang", "native"]
     with alone("native-clang"):

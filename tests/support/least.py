@@ -1,9 +1,9 @@
-"""Parts of a machine for tests, which state only the numbers that the test is about.
+"""Makes parts of a machine for tests that state only the numbers on which the test depends.
 
     least(Resolver, knows="directory", grants=1)
 
-Every other number is the field's default, or else the least value that the field allows.  So a new
-field of a machine needs no change of the tests.
+Every other number is the field's default or, if it has none, the least value that the field allows.
+So a new field of a machine requires no change of the tests.
 """
 
 from __future__ import annotations

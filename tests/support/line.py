@@ -3,9 +3,10 @@
     line(resolver={...}, core={...}, ...)       three cores A, H, B on a line of stops; home at H
     way(kind, source, target)                   ns of an uncontended message between two of them
 
-The stops of `line`: A - H - B, with a direct wire from A to B that is shorter than the route by H.
-Each of the three kinds of message has a latency of its own on every wire, so that a wrong kind
-shows.  Core 0 is at A, core 1 at B, core 2 at H with the resolver and the memory.
+The stops of `line` are A - H - B, with a direct wire from A to B that is shorter than the route
+through H.  Each of the three kinds of message has a different latency on every wire, so that a
+message of a wrong kind is noticed.  Core 0 is at A, core 1 at B, core 2 at H with the resolver and
+the memory.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ NS = 1000
 A, H, B = range(3)  # stops
 CORES = (A, B, H)  # stop of each core
 
-# Latency in ns of a message's head between two stops: control, data, snoop.
+# latencies in ns of the head of a control, a data and a snoop message between two stops
 WIRES = {(A, H): (10, 13, 11), (H, B): (20, 24, 22), (A, B): (25, 28, 27)}
 
 CORE = least(
@@ -68,8 +69,8 @@ INTERRUPT = least(Interrupt, send=140 * NS, accept=50 * NS, entry=30 * NS, exit=
 
 
 def wires(busy: int = 0) -> tuple[Link, ...]:
-    """Returns the links of WIRES in both directions. `busy`: ns for which a data message occupies a
-    link; control and snoop take a quarter.
+    """Returns the links of WIRES in both directions. A data message occupies a link for `busy` ns;
+    control and snoop messages occupy it for a quarter of this time.
     """
     links = []
     for (a, b), times in WIRES.items():
@@ -103,7 +104,7 @@ def line(
     interrupt: Mapping[str, Any] | None = None,
     **machine: Any,
 ) -> Machine:
-    """Makes the machine described above; the mappings replace single numbers of its parts."""
+    """Makes the machine that is described above. The mappings replace numbers of its parts."""
     return dataclasses.replace(
         least(
             Machine,
@@ -126,7 +127,7 @@ def line(
 
 
 def way(kind: str, source: int, target: int) -> int:
-    """Returns ns of a message without contention; each route is one wire."""
+    """Returns the ns of a message without contention. Each route consists of one wire."""
     if source == target:
         return 0
     wire = WIRES.get((source, target)) or WIRES[(target, source)]

@@ -50,7 +50,7 @@ def other(rng: random.Random) -> tuple[str, ...]:
 
 
 def drop(blocks: list[str], rng: random.Random) -> None:
-    """Leaves a table out."""
+    """Removes a table."""
     if len(blocks) > 1:
         del blocks[rng.randrange(1, len(blocks))]
 
@@ -63,7 +63,7 @@ def drop_line(blocks: list[str], rng: random.Random) -> None:
 
 
 def borrow(blocks: list[str], rng: random.Random) -> None:
-    """Takes a table of another machine, instead of the own table of that name."""
+    """Replaces a table by that of the same name in another machine."""
     table = rng.choice(other(rng)[1:])
     head = table.partition("\n")[0]
     blocks[1:] = [block for block in blocks[1:] if block.partition("\n")[0] != head]
@@ -128,8 +128,8 @@ def outcome(path: str, ops: int = 12) -> str:
 
 
 def shares(machine: Machine, ops: int) -> None:
-    """Runs random sharing between harts that are far apart; it must end, and its checks
-    must hold.
+    """Runs random sharing between distant harts. The run must end, and its self-checks must
+    pass.
     """
     job = request.make_job(
         machine,

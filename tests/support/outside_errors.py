@@ -1,13 +1,14 @@
 """Checks that errors of outside simulators are reported well; the tests of `sst` and `gem5` use
 them.
 
-    PLAY, kept(error)                     a small job; the run folder that its error names
-    cannot_be_found(engine, name, ...)    the simulator is not where the option says
-    crashes(engine, play)                 the last lines of output are shown, the folder is kept
+    PLAY, run_folder(error)                     a small job; the run folder that its error names
+    cannot_be_found(engine, name, ...)    the option names a place without the simulator
+    crashes(engine, play)                 the error shows the last lines of output, and the run
+                                            folder remains
     refuses(engine, machine, threads, options, words)
-                                          a job that the engine cannot run
+                                          a job that the engine cannot run the job
 
-Scripts stand in for the simulators; `play(commands)` sets the shell commands of the script.
+Scripts replace the simulators; `play(commands)` sets the shell commands of the script.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from uncore.errors import OutsideError, UserError
 PLAY = ("bus:2", "lock/ticket", [2])
 
 
-def kept(error: OutsideError) -> Path:
+def run_folder(error: OutsideError) -> Path:
     match = re.search(r"The run folder is kept: (.*)$", str(error))
     assert match and (Path(match[1]) / "system.json").is_file()
     return Path(match[1])
@@ -46,7 +47,7 @@ def crashes(engine: str, play: Callable[[str], None]) -> None:
     play("seq 100; echo segmentation fault; kill -SEGV $$")
     with pytest.raises(OutsideError, match=r"status -11:\n  90\n(.*\n)+  segmentation fault") as e:
         api.run(*PLAY, engine=engine)
-    kept(e.value)
+    run_folder(e.value)
     assert e.value.status == 3
 
 

@@ -1,12 +1,13 @@
 """Checks of every installed outside simulator; the tests of `sst` and `gem5` use them.
 
-    run(engine, machine, workload, threads) -> Point     a small run, in lockstep as theirs are
-    agree(engine, machine, workload)                     the same results as on `native`
-    counted(engine, within)                              requests and lost copies, near `native`'s
-    compared(engine, folder), late(engine)               rows of a table; starts by a seed
-    matched(engine, threads, protocol)                   times on topologies/matching
+    run(engine, machine, workload, threads) -> Point     a small run in lockstep
+    agree(engine, machine, workload)                     the results equal those of `native`
+    counted(engine, within)                              requests and lost copies are as on `native`
+    compared(engine, folder)                             `crosscheck --all` writes its tables
+    late(engine)                                         start times depend on the seed
+    matched(engine, threads, protocol)                   times on topologies/matching are similar
 
-Every program checks itself: lost updates, torn records and late wake-ups make it fail.
+Every program has self-checks, which fail after lost updates, torn records and late wake-ups.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def compared(engine: str, folder: Path) -> None:
 
 
 def late(engine: str) -> None:
-    """V3: each seed gives another time, and the same work."""
+    """V3: each seed gives a different time but the same work."""
     lockstep = run(engine, "ring:4", "lock/ticket", 4)
     drawn = [run(engine, "ring:4", "lock/ticket", 4, seeds=(seed,)) for seed in (1, 2)]
     assert len({point.elapsed_ps for point in (lockstep, *drawn)}) == 3

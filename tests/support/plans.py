@@ -1,8 +1,8 @@
-"""Runs plans of harts on programs/plan.c: each hart executes steps at given times in ns, and the
-cost of each step is measured.
+"""Runs programs/plan.c, in which each hart executes steps at planned times in ns, and measures the
+cost of each step.
 
-steps(machine, plans, ...)        runs them; returns the begin and the cost of each step
-results(machine, plans, ...)      the same, and the time at which each hart took its last IPI
+steps(machine, plans, ...)        runs the plans; returns the start and the cost of each step
+results(machine, plans, ...)      also returns the time at which each hart took its last IPI
 words(plans)                      the plans as parameters of the program
 """
 
@@ -32,28 +32,28 @@ class Do(IntEnum):
     PIECE_LOAD = 10  # stores a byte, then loads the double word around it
     STORE_FENCE = 11
     STORE_THRICE = 12  # stores to this place and the next two
-    BRANCHES = 13  # executes a loop of three turns
-    IPI = 14  # to hart `place`
+    BRANCHES = 13  # executes a loop of three iterations
+    IPI = 14  # sends an IPI to hart `place`
     SLEEP = 15
-    COMPUTE = 16  # executes a loop of 100 turns
+    COMPUTE = 16  # executes a loop of 100 iterations
     AWAIT = 17  # waits until the word is not zero
     SET = 18  # sets the word to one
     CLEAR = 19  # clears the IPI of hart `place`
     PEEK = 20  # reads whether the IPI is pending
     EXPIRE = 21  # lets the timer of hart `place` expire
     MULTICAST = 23  # sends an IPI to the harts of the set `place`, bit by bit
-    DOZE = 22  # sleeps until an interrupt pends, without taking it
+    DOZE = 22  # sleeps until an interrupt is pending, without taking it
     ATTEMPT = 24  # an LR, 20 nops, and its SC
     LONG_ATTEMPT = 25  # like ATTEMPT, with 100 nops
     AWAY = 26  # an LR, 20 nops, and a taken branch
     ANEW = 27  # an LR, 20 nops, and another LR with its SC
-    POST = 28  # an AMO that nobody waits for
+    POST = 28  # an AMO whose result is not used
     POST_THRICE = 29
     STORE_FENCE_WR = 30  # stores, then executes fence w, r
     STORE_FENCE_RR = 31  # stores, then executes fence r, r
     # stores a byte, loads a double word of the next place, then the double word around the byte
     PIECE_OTHER_LOAD = 32
-    DUE_NOW = 33  # sets the timer of hart `place`, its own, to the present time; then wfi
+    DUE_NOW = 33  # sets the hart's own timer (`place`) to the present time; then executes wfi
     STORE_FENCE_WW = 36  # stores, then executes fence w, w
     STORE_FENCE_TSO = 43
     ATTEMPT_STORE = 35  # an LR, 20 nops, a store to its line, and its SC
@@ -73,13 +73,13 @@ class Do(IntEnum):
     LOOK_RESERVE_LOOK = 41  # like LOOK_AGAIN, with an LR after the nops
     LOOK_ELSEWHERE = 39  # like LOOK_AGAIN, with a load in the next place after the nops
     LOOK_STORE_LOOK = 40  # like LOOK_AGAIN, with a store of the word after the nops
-    AWAIT_PAUSING = 54  # like AWAIT, with a pause in each turn
+    AWAIT_PAUSING = 54  # like AWAIT, with a pause in each iteration
     PAUSE_TWICE = 55
     AWAIT_WRITE = 56  # an LR, and wrs.nto
     AWAIT_WRITE_SHORTLY = 57  # an LR, and wrs.sto
     AWAIT_NOTHING = 58  # an LR, its SC, and wrs.nto
-    AWAIT_WRITE_DOZING = 59  # like AWAIT_WRITE, until an interrupt pends, without taking it
-    END = 34  # ends the run by a trap without a handler; at any place but 0 it only stores
+    AWAIT_WRITE_DOZING = 59  # like AWAIT_WRITE; an interrupt ends the wait but is not taken
+    END = 34  # at place 0, ends the run by a trap without a handler; elsewhere it only stores
 
 
 class Step(NamedTuple):
@@ -90,28 +90,28 @@ class Step(NamedTuple):
 
 class Span(NamedTuple):
     begin: int
-    cost: int  # time in ns, less that of the instruction itself
+    cost: int  # time in ns without that of the instruction
 
 
 Plans = Sequence[Sequence[Step]]
 LEAD = 7  # ns from the planned time of a step until its access
 
-NEAR = [-1, 0, 1]  # offsets in ns around the moment at which two events meet
+NEAR = [-1, 0, 1]  # offsets in ns around the time at which two events coincide
 
 
 def at(access: int, do: Do, place: int = 0) -> Step:
-    """Makes a step whose access happens at the time `access`, in ns."""
+    """Makes a step whose access is at the time `access` in ns."""
     return Step(access - LEAD, do, place)
 
 
 def steps(machine: Machine, plans: Plans, **options: Any) -> list[list[Span]]:
-    """Runs the plans. Returns for each step of each hart its begin, in ns after the start of the
+    """Runs the plans. Returns for each step of each hart its start, in ns after the start of the
     plans, and its cost.
     """
     return results(machine, plans, **options)[0]
 
 
-START = 1_000_000  # ns: later than any start-up
+START = 1_000_000  # time in ns at which plans start, after the start-up of all harts
 
 
 def words(plans: Plans) -> dict[str, int]:

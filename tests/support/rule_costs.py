@@ -1,4 +1,4 @@
-"""Costs in ns of accesses on the machine of line.py, computed from the rules."""
+"""Computes the costs of accesses on the machine of line.py from the rules, in ns."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ SERVICE, MEMORY = HOME.service // NS, NODE.latency // NS
 
 
 def fetch(stop: int) -> int:
-    """Returns ns from a miss until the line has arrived from memory."""
+    """Returns the ns from a miss to the arrival of the line from memory."""
     return L2 + way("control", stop, H) + SERVICE + MEMORY + way("data", H, stop)
 
 
 def taken(stop: int, owner: int) -> int:
-    """Returns ns from a miss until the line has arrived from another core."""
+    """Returns the ns from a miss to the arrival of the line from another core."""
     arrival = L2 + way("control", stop, H) + SERVICE + way("snoop", H, owner)
     return arrival + L2 + way("data", owner, stop)

@@ -1,14 +1,14 @@
-"""Runs of the native engine for tests.
+"""Runs jobs on the native engine for tests.
 
     point(machine, workload, threads, ...)      the fields of one Point
     logged(machine, workload, threads, ...)     its transaction log, and the fields of the Point
-    run(machine, workload, threads, ...)        the engine after the run, however it ended
-    guest("random_sharing")                     a program of programs/, compiled once a session
+    run(machine, workload, threads, ...)        the engine after the run, even if the run failed
+    guest("random_sharing")                     a program of programs/, compiled once per session
     broken(folder, file, row, column, cell)     protocol tables with one cell replaced
 
-`machine` is a name or a Machine, `workload` a shipped name or a Program; keywords that are fields
-of a Job (placement, home, slices, smt, overrides) go to it, the others are the parameters of the
-program.
+`machine` is a name or a Machine, `workload` a shipped name or a Program.  Keywords that are fields
+of a Job (placement, home, slices, smt, overrides) are passed to the job; all others are parameters
+of the program.
 """
 
 from __future__ import annotations

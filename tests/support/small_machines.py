@@ -1,4 +1,4 @@
-"""Small machine files, as text that a test may cut and change."""
+"""Texts of small machine files, which tests change."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def load_text(folder: Path, text: str, *overrides: str) -> Machine:
 
 
 def with_join(join: str, tree: str) -> str:
-    """SMALL with another join (a TOML table's body) and tree."""
+    """Returns SMALL with another join (the body of a TOML table) and another tree."""
     head, rest = SMALL.split("[socket.join]\n")
     _, tail = rest.split("\n\n", 1)
     head = head.replace('tree = "socket:1 core:6 thread:2"', f'tree = "{tree}"')

@@ -1,13 +1,13 @@
 """A machine's topology as Linux shows it, file by file of /sys/devices/system.
 
     expected(machine, harts, nodes, message)    computed from the machine's file
-    of_tree(tree)                               computed from a device tree, as Linux does
-    of_console(text)                            printed by a guest:  grep -H . FILE...
-    of_lscpu(text)                              the rows of its `lscpu -e`
+    of_tree(tree)                               computed from a device tree, as Linux does it
+    of_console(text)                            read from a guest's output of `grep -H . FILE...`
+    of_lscpu(text)                              the rows of a guest's `lscpu -e`
 
-The first three are alike: {"cpu/cpu3/topology/core_siblings_list": "0-31", ...}.  Linux believes
-that each hart has a first-level data cache of its own, because a device tree for RISC-V has a node
-for each hart; only the machine knows that siblings share it.
+The first three return {"cpu/cpu3/topology/core_siblings_list": "0-31", ...}.  Linux shows a
+separate first-level data cache for each hart, because a device tree for RISC-V has a node for each
+hart; it cannot say that siblings share the cache.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from uncore.topology.machine import Machine
 from uncore.topology.route import nearest_memories
 
 Shown = dict[str, str]
-# Files that a guest reads.
+# files that a guest reads
 FILES = [
     "node/node*/distance",
     "node/node*/cpulist",
@@ -72,8 +72,8 @@ def expected(
     nodes: int,
     message: Callable[[str, int, int], int],
 ) -> Shown:
-    """Computes what Linux should show. `nodes` is the number of nodes that the kernel sees;
-    `message` returns the ps of a message between two stops.
+    """Computes the files that Linux should show. `nodes` is the number of memory nodes in the
+    device tree; `message` returns the ps of a message between two stops.
     """
     cores = [machine.core_of(hart) for hart in harts]
     depth = machine.levels.index("socket") + 1 if "socket" in machine.levels else 1

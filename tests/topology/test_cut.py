@@ -1,4 +1,4 @@
-"""Does a part of a machine behave alone as it does within the whole?"""
+"""Does a part that is cut out of a machine behave as it does in the whole machine?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def part_of(name: str, path: str) -> Machine:
 
 
 @pytest.mark.parametrize("name", shipped())
-def test_a_message_costs_in_a_part_what_it_costs_in_the_whole(name: str) -> None:
+def test_a_message_takes_as_long_in_a_part_as_in_the_whole_machine(name: str) -> None:
     whole = load(name)
     part = part_of(name, f"{whole.levels[1]}0")
     assert part.cores == sum(row[1] == 0 for row in whole.shape)
@@ -39,7 +39,7 @@ def test_a_message_costs_in_a_part_what_it_costs_in_the_whole(name: str) -> None
         ("x8275clx2", "socket1", "node1", 24),
     ],
 )
-def test_a_line_that_stays_in_a_part_costs_the_same(
+def test_a_line_that_stays_in_a_part_takes_as_long_as_in_the_whole_machine(
     name: str, path: str, node: str, first: int
 ) -> None:
     sizes = {"rounds": "5", "pairs": "one"}
@@ -58,7 +58,7 @@ def test_a_line_that_stays_in_a_part_costs_the_same(
     assert here == pytest.approx(there, rel=0.005)  # the time of a poll is random
 
 
-def test_a_complex_alone_has_the_memory_nearest_to_it() -> None:
+def test_a_complex_cut_out_of_a_machine_has_its_nearest_memory() -> None:
     assert len(part_of("epyc7601x2", "socket0").memories) == 4
     assert len(part_of("epyc7601x2", "socket0.die3.ccx1").memories) == 1
 

@@ -1,4 +1,4 @@
-"""Do the examples of the language load and run, in few lines that state everything?"""
+"""Do the example machine files load and run, and do they state all numbers in few lines?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_an_example_is_short_and_every_number_of_it_has_a_source(file: Path) -> 
         assert number.source not in ("", "unstated"), number
 
 
-def test_an_example_has_a_matrix_in_which_the_near_are_nearer(file: Path) -> None:
+def test_handoffs_of_an_example_are_faster_within_a_group(file: Path) -> None:
     machine = load(file)
     measured = matrix(str(file), sample=8, seeds=[1])
     figures = {
@@ -53,18 +53,18 @@ def test_an_example_runs_a_lock(file: Path) -> None:
 
 
 def hops(name: str) -> list[int]:
-    """Counts the links between chips on each route, without those into a router."""
+    """Returns the number of links between chips on each route, without the links into a router."""
     machine = load(TOPOLOGIES / f"examples/{name}.toml")
     routes, stops = Routes(machine), [memory.stop for memory in machine.memories]
     far = [link.data > MIN_LINK_PS for link in machine.links]
     return [sum(far[n] for n in routes.path(a, b)) for a in stops for b in stops if a != b]
 
 
-def test_no_socket_of_eight_without_glue_is_more_than_three_hops_away() -> None:
+def test_eight_glueless_sockets_are_at_most_three_hops_apart() -> None:
     assert max(hops("glueless8")) == 3
 
 
-def test_no_chip_of_the_torus_is_more_than_three_hops_away() -> None:
+def test_chips_of_the_torus_are_at_most_three_hops_apart() -> None:
     assert max(hops("torus8")) == 3
     assert hops("torus8").count(1) == 8 * 3
 

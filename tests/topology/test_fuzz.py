@@ -1,4 +1,4 @@
-"""Can any text, however broken, make the loader show a traceback?"""
+"""Is every text loaded or refused with a message, never with a traceback?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SCRAPS = [
 
 
 def outcome(path: str, *overrides: str) -> str:
-    """The message, or nothing; any other exception is the test's failure."""
+    """Returns the message of a refusal, or "" if the file loads. Other exceptions fail the test."""
     try:
         load(path, overrides)
     except UserError as error:
@@ -48,7 +48,7 @@ def outcome(path: str, *overrides: str) -> str:
 
 @FIXED
 @given(data=st.binary(max_size=200))
-def test_arbitrary_bytes_are_a_machine_or_a_message(data: bytes, tmp_path: Path) -> None:
+def test_arbitrary_bytes_load_or_are_refused_with_a_message(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_bytes(data)
     assert outcome(str(path))
@@ -61,7 +61,7 @@ def test_arbitrary_bytes_are_a_machine_or_a_message(data: bytes, tmp_path: Path)
         st.tuples(st.integers(0, 10**6), st.integers(0, 12), st.sampled_from(SCRAPS)), max_size=3
     ),
 )
-def test_an_edited_machine_is_a_machine_or_a_message(
+def test_edited_machine_file_loads_or_is_refused_with_a_message(
     text: str, edits: list[tuple[int, int, str]], tmp_path: Path
 ) -> None:
     for at, removed, scrap in edits:
@@ -80,7 +80,7 @@ def test_an_edited_machine_is_a_machine_or_a_message(
         max_size=3,
     ),
 )
-def test_a_machine_with_lines_of_another_is_a_machine_or_a_message(
+def test_machine_file_with_foreign_lines_loads_or_is_refused_with_a_message(
     text: str, edits: list[tuple[int, int, str]], tmp_path: Path
 ) -> None:
     lines = text.splitlines()
@@ -96,10 +96,10 @@ def test_a_machine_with_lines_of_another_is_a_machine_or_a_message(
     choice=st.randoms(use_true_random=False),
     scrap=st.sampled_from(SCRAPS),
 )
-def test_a_machine_with_another_value_is_a_machine_or_a_message(
+def test_machine_file_with_another_value_loads_or_is_refused_with_a_message(
     text: str, choice: random.Random, scrap: str, tmp_path: Path
 ) -> None:
-    """The files are well-formed but have wrong contents, so they get past the parser."""
+    """The files are well-formed TOML with wrong contents, so the parser accepts them."""
     lines = text.splitlines()
     number = choice.choice([n for n, line in enumerate(lines) if " = " in line])
     key = lines[number].partition("=")[0]
@@ -122,7 +122,7 @@ KEYS = [number.key for name in ("r5950x", "epyc7302x2") for number in load(name)
 @example("core", "2")
 @example("system.resolver", "3")
 @example("die.join", "crossbar 1ns")
-def test_any_override_gives_a_machine_or_a_message(key: str, value: str) -> None:
+def test_any_override_is_applied_or_refused_with_a_message(key: str, value: str) -> None:
     outcome("epyc7302x2", f"{key}={value}")
     outcome("r5950x", f"{key}={value}")
 
@@ -135,7 +135,7 @@ def test_any_override_gives_a_machine_or_a_message(key: str, value: str) -> None
         max_size=4,
     ),
 )
-def test_any_floorplan_gives_a_machine_or_a_message(
+def test_any_floorplan_loads_or_is_refused_with_a_message(
     kind: str, words: list[list[str]], tmp_path: Path
 ) -> None:
     plan = "\n".join(" ".join(row) for row in words)

@@ -1,4 +1,4 @@
-"""Does a machine's XML for hwloc describe the machine, to our own reader and to hwloc's tools?"""
+"""Do our reader and hwloc's tools read a machine's XML as a description of this machine?"""
 
 import shutil
 import subprocess
@@ -45,7 +45,7 @@ def test_reader_finds_the_cores_nodes_and_caches_of_the_machine(machine, tmp_pat
     assert {cache.size for cache in l1} == sizes
 
 
-def test_hwlocs_own_tools_read_it(machine, tmp_path):
+def test_hwlocs_own_tools_read_the_xml_of_a_machine(machine, tmp_path):
     tool = shutil.which("lstopo-no-graphics")
     if not tool:
         pytest.skip("no hwloc here: apt-get install hwloc-nox")

@@ -1,4 +1,4 @@
-"""Does the error about an incomplete machine state lines that make it complete?"""
+"""Does the error about an incomplete machine propose lines that complete it?"""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_unconnected_part_is_refused_with_the_links_that_connect_it(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", [*shipped()[::7], "bus:4", "mesh:3x2", "ccx:2x4"])
-def test_the_whole_file_of_a_machine_is_that_machine(name: str, tmp_path: Path) -> None:
+def test_complete_file_of_a_machine_loads_as_the_same_machine(name: str, tmp_path: Path) -> None:
     machine, again = load(name), load(write(tmp_path, whole(name), "whole.toml"))
     assert dataclasses.replace(again, id=machine.id) == machine
     said = [{(n.key, n.text, n.source, n.interval) for n in m.numbers} for m in (machine, again)]
@@ -77,7 +77,7 @@ def test_show_completes_a_file_that_lacks_keys_and_tables(tmp_path, capsys) -> N
     with pytest.raises(SystemExit, match="0"):
         main(["show", path, "--complete"])
     machine = load_text(tmp_path, capsys.readouterr().out)
-    # the clock of the core, and the cycles of the example
+    # The clock is that of the core, and the cycles are those of the example.
     assert (machine.cores, machine.core.instruction) == (8, 250)
     machine_edits.shares(machine, ops=12)
     with pytest.raises(SystemExit, match="2"):
@@ -105,7 +105,7 @@ def test_every_default_can_be_written_and_read(key: Key, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("seed", range(240))
-def test_an_edited_machine_is_refused_with_its_line_or_sound(seed: int, tmp_path: Path) -> None:
+def test_edited_machine_is_sound_or_is_refused_with_its_line(seed: int, tmp_path: Path) -> None:
     name = machine_edits.NAMES[seed % len(machine_edits.NAMES)]
     text = machine_edits.edited(name, random.Random(seed))
     machine_edits.outcome(write(tmp_path, text))

@@ -1,4 +1,4 @@
-"""Does the JSON schema of machine files allow all that may be written, and no mistake?"""
+"""Does the JSON schema of machine files allow every valid file and refuse mistakes?"""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_slip_in_a_machine_file_is_refused_by_the_schema(slip: str) -> None:
     assert not is_allowed(slip)
 
 
-def test_every_key_is_described_where_it_stands() -> None:
+def test_schema_describes_every_key_in_its_table() -> None:
     for name, key in KEYS.items():
         at: Any = SCHEMA
         for part in name.split("."):

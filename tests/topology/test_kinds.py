@@ -1,4 +1,4 @@
-"""Do parts of a machine differ only if its file says so?"""
+"""Do the kinds of a machine's parts differ only in the keys that its file states?"""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_kind_inherits_from_its_level_what_it_does_not_state(hybrid: Machine) ->
 
 
 def test_cycles_are_those_of_the_kinds_clock(hybrid: Machine) -> None:
-    """The cycles may be inherited by a kind, or be those of levels around its cores."""
+    """The cycles may be inherited by a kind, or belong to levels around its cores."""
     large, small = hybrid.each_core[1], hybrid.each_core[2]
     assert [core.atomic for core in (large, small)] == [6667, 20000]
     resolver = hybrid.resolvers[0]
@@ -138,7 +138,7 @@ def test_each_core_has_the_threads_that_the_tree_gives_it(tmp_path: Path) -> Non
     assert (part.harts, part.threads, part.cpus) == (2, (), "- - - - 0 1 - -")
 
 
-def test_the_text_of_a_machine_tells_its_kinds(hybrid: Machine) -> None:
+def test_text_of_a_machine_describes_its_kinds(hybrid: Machine) -> None:
     text = draw(hybrid)
     assert "2 x core: 1 thread, L1 32 KiB 1.33 ns" in text
     assert "4 x core, small: 1 thread, L1 16 KiB 3 ns" in text

@@ -157,8 +157,8 @@ def test_nehalem_asks_cores_that_may_have_the_line_and_a_bus_asks_all() -> None:
 @pytest.mark.parametrize(
     "name", ["skylake24", "w2150b", "x6130x2", "x6252nx2", "x8160x2", "x8176x8"]
 )
-def test_a_snoop_filter_of_skylake_sp_holds_half_again_what_its_slices_l2_hold(name: str) -> None:
-    """Each set of data has a set of twelve ways beside it: 2048 sets a slice."""
+def test_a_snoop_filter_slice_of_skylake_sp_tracks_one_and_a_half_times_the_l2(name: str) -> None:
+    """For each set of a slice's data there is a filter set of twelve ways: 2048 sets per slice."""
     machine = load(name)
     [socket, *_] = (resolver for resolver in machine.resolvers if resolver.level == "socket")
     assert (socket.ways, socket.entries) == (12, 12 * socket.data_sets)

@@ -1,4 +1,4 @@
-"""Is memory of another kind where its file says, as slow as stated, and used if asked for?"""
+"""Is memory of another kind at its stated place, as slow as stated, and used on request?"""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def test_kind_of_memory_inherits_what_it_does_not_state(expanded: Machine) -> No
     assert expanded.memory_kinds == ("cxl",) and expanded.nodes_of("cxl") == [2]
 
 
-def test_memory_behind_a_link_is_that_much_farther_both_ways(expanded: Machine) -> None:
+def test_memory_behind_a_link_is_farther_by_its_latency_in_both_directions(
+    expanded: Machine,
+) -> None:
     near, cxl = (memory.stop for memory in expanded.memories[1:])
     assert expanded.stops[cxl] == "socket1.cxl"
     routes, core = Routes(expanded), expanded.core_stops[2]
@@ -73,10 +75,10 @@ def test_policy_assigns_pages_to_the_nodes_of_one_kind(expanded: Machine) -> Non
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
-def test_load_from_behind_a_link_takes_longer_by_the_link_twice(
-    expanded: Machine, engine: str
-) -> None:
-    """Both kinds of memory have the same channel here; the home is at the port of the link."""
+def test_load_behind_a_link_takes_two_link_latencies_longer(expanded: Machine, engine: str) -> None:
+    """Both kinds of memory have equal channels in this machine; the home is at the port of the
+    link.
+    """
 
     def load(home: str) -> int:
         job = make_job(
@@ -117,7 +119,7 @@ def larger(tmp_path: Path) -> Machine:
     return load_text(tmp_path, TWO, "memory.size=1GiB", "memory.cxl.size=3GiB")
 
 
-def test_nodes_of_each_kind_are_as_large_as_it_says(larger: Machine) -> None:
+def test_nodes_of_each_kind_have_the_size_that_the_kind_states(larger: Machine) -> None:
     assert [memory.size >> 30 for memory in larger.memories] == [1, 1, 3]
     assert "2 memory nodes of 1 GiB, 1 of cxl of 3 GiB" in tree_text(larger)
     nodes = ElementTree.fromstring(hwloc.xml(larger)).iter("object")
@@ -131,14 +133,14 @@ def test_a_kernel_is_told_where_nodes_begin_and_how_large_they_are(larger: Machi
     sizes = [(node.address - RAM >> 30, node.size >> 30) for node in memory_of_nodes(boot)]
     assert sizes == [(0, 1), (3, 1), (6, 3)]
     half = [node.size >> 20 for node in memory_of_nodes(dataclasses.replace(boot, memory=1 << 30))]
-    # a fifth, a fifth and three fifths of the memory, in pages of 2 MiB
+    # The nodes have a fifth, a fifth and three fifths of the memory, in pages of 2 MiB.
     assert half == [204, 204, 614]
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
 def test_address_in_the_ram_of_a_node_belongs_to_that_node(larger: Machine, engine: str) -> None:
-    """A4.1: memory that a program allocates on a node is there, whatever the sizes of earlier
-    nodes.
+    """A4.1: memory that a program allocates on a node is in that node, whatever the sizes of the
+    nodes before it.
     """
     times = []
     for node in range(3):

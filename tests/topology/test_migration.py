@@ -1,4 +1,5 @@
-"""Does each machine say how many transfers a load with a following store takes, and why?"""
+"""Does `uncore show` state the number of transfers of a load with a following store, and its
+source?"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def test_protocols_that_pass_lines_on_are_the_migratory_ones(protocol: str) -> N
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_show_says_how_many_transfers_and_whose_figures_say_so(name: str) -> None:
+def test_show_states_the_number_of_transfers_and_its_source(name: str) -> None:
     machine = load(name)
     text = "load, then change, of a line written elsewhere: " + KNOWN[name]
     assert text in draw(machine)
@@ -44,14 +45,16 @@ def test_machine_that_nobody_measured_names_the_other_protocol(name: str) -> Non
     assert migration.passes_lines(load(name, [f"protocol={other}"]))
 
 
-def test_choice_that_the_user_makes_is_no_longer_open() -> None:
+def test_show_offers_no_alternative_if_the_user_chose_the_protocol() -> None:
     chosen = load("r7900x", ["protocol=migratory-moesi"])
     assert migration.open_choice(chosen) == ""
     assert migration.open_choice(load("r7900x", ["alternative_protocol=none"])) == ""
 
 
 @pytest.mark.parametrize("name", shipped())
-def test_other_protocol_of_a_shipped_machine_differs_in_this_alone(name: str) -> None:
+def test_alternative_protocol_of_a_shipped_machine_is_its_migratory_or_plain_variant(
+    name: str,
+) -> None:
     machine = load(name)
     if other := machine.alternative_protocol.removeprefix("none"):
         kin = "mesi" if other == "migratory" else other.removeprefix("migratory-")

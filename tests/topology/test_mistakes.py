@@ -1,4 +1,4 @@
-"""Does every mistake in a machine file give one message with the place, the word and the remedy?"""
+"""Does every mistake in a machine file give one message with the line, the word and the remedy?"""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_missing_join_is_named(tmp_path: Path) -> None:
         ("", "expected 1 to"),
     ],
 )
-def test_a_wrong_map_says_what_is_wrong(map_: str, words: str, tmp_path: Path) -> None:
+def test_invalid_map_is_refused_with_the_reason(map_: str, words: str, tmp_path: Path) -> None:
     join = f'kind = "mesh"\nlatency = "1ns"\nmap = "{map_}"'
     with pytest.raises(UserError, match=rf"small.toml:1[14]: .*{words}"):
         load_text(tmp_path, with_join(join, "socket:1 core:6 thread:2"))
@@ -208,7 +208,7 @@ def test_memory_without_a_stop_is_refused(tmp_path: Path) -> None:
         ("a\0b.toml", "cannot read"),
     ],
 )
-def test_a_wrong_name_proposes_a_right_one(name: str, words: str) -> None:
+def test_error_about_a_wrong_name_proposes_a_right_one(name: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         load(name)
 

@@ -1,4 +1,4 @@
-"""Does a machine have the number that its file states last, along the chain of `extends`?"""
+"""Does a machine have the numbers of its file, and otherwise those of the files that it extends?"""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_part_of_a_short_form_can_be_overridden(tmp_path: Path) -> None:
     assert (machine.core.l1_sets, machine.core.l1_ways, machine.core.l1_hit) == (32, 8, 1667)
 
 
-def test_nearer_file_overrides_farther_ones(tmp_path: Path) -> None:
+def test_file_overrides_the_files_that_it_extends(tmp_path: Path) -> None:
     write(tmp_path, SMALL)
     write(tmp_path, "[memory]\nlatency = '70ns'\nbandwidth = '1GB/s'", "slow.toml")
     text = 'extends = ["small", "slow"]\n[memory]\nlatency = "80ns"\n'

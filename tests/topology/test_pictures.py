@@ -1,4 +1,4 @@
-"""Is every text in a machine's picture complete, inside its box, and apart from other texts?"""
+"""Is every text in a machine's picture complete, inside its box, and not overlapping others?"""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ def overlapping(boxes: list[tuple[str, Bbox]]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", [*shipped(), *SHAPES, *EXAMPLES])
-def test_texts_of_a_picture_are_whole_and_apart(name: str) -> None:
+def test_texts_of_a_picture_are_complete_and_do_not_overlap(name: str) -> None:
     figure = figure_of(load(name))
     boxes = texts(figure)
     assert [text for text, box in boxes if not inside(box, figure.bbox)] == []
     assert overlapping(boxes) == []
 
 
-def test_a_wire_does_not_hide_behind_others() -> None:
-    """The wires that close the rows of a torus are drawn beside the stops between, not through
-    them.
+def test_wires_that_close_a_torus_do_not_cover_others() -> None:
+    """The wires that close the rows of a torus are drawn past the stops between their ends, not
+    through them.
     """
     (axes,) = figure_of(load(TOPOLOGIES / "examples/torus8.toml")).axes
     wires = [note for note in axes.texts if isinstance(note, Annotation)]

@@ -1,8 +1,8 @@
-"""Do closed-form handoffs follow the law of the resolver, to the picosecond?
+"""Do closed-form handoffs follow the law of the resolver exactly?
 
-The triangle law: with a direct reply, unblocked by the requester's completion, a handoff takes the
-time from core i to the home, to core j, and back to i.  The additive law: if the owner's response
-unblocks, the time is the sum of a part for each core.
+The triangle law: if the owner replies directly, and the requester's completion unblocks the home, a
+handoff takes the time from core i to the home, to core j, and back to i.  The additive law: if the
+owner's response unblocks the home, the time is the sum of a part for each core.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def mesh(tmp_path: Path, *settings: str) -> Machine:
 
 def test_direct_reply_with_completion_follows_the_triangle_law(tmp_path: Path) -> None:
     handoff = Handoff(mesh(tmp_path))
-    # 4 ns in, 1 ps out (a wire is never free), 2 hops apart; 1 and 3 hops from home, there and back
+    # 4 ns in, 1 ps out (the least time of a wire); 2 hops from core to core; 1 and 3 hops from the
+    # home, in both directions
     data, near, far = 4001 + 2000, 4001 + 2 * 500, 4001 + 2 * 1500
     assert handoff.estimate(2, 0) == data + (near + far) // 2 + 2000
 
@@ -45,15 +46,15 @@ def test_a_response_waits_for_the_hold_of_the_owner(tmp_path: Path) -> None:
     assert Handoff(machine).estimate(1, 0) == 50_000 + 4001 + 1000
 
 
-def test_a_reply_via_the_home_goes_there_and_on(tmp_path: Path) -> None:
+def test_reply_via_the_home_takes_the_path_through_the_home(tmp_path: Path) -> None:
     handoff = Handoff(mesh(tmp_path, "system.resolver.reply=via"))
     data, control = ([4001 + 2 * hop * hops for hops in (1, 3)] for hop in (1000, 500))
     assert handoff.estimate(2, 0) == sum(data) // 2 + sum(control) // 2 + 2000
 
 
 def test_a_handoff_counts_the_links_from_i_over_home_to_j_and_back() -> None:
-    """The links of a handoff are 0, 2, 2 or 3: home die only, another die, home and another, two
-    others.
+    """A handoff takes 0 links if both cores are on the home's die, 2 if one or both are on one
+    other die, and 3 if they are on two other dies.
     """
     handoff = Handoff(load("epyc7601x2", ["socket.join.latency=1us", "system.join.latency=1us"]))
     base = handoff.estimate(0, 4)
@@ -61,7 +62,7 @@ def test_a_handoff_counts_the_links_from_i_over_home_to_j_and_back() -> None:
     assert links == [2, 2, 3]
 
 
-def test_a_pair_on_the_wrong_socket_costs_two_crossings() -> None:
+def test_handoff_between_cores_far_from_the_home_crosses_sockets_twice() -> None:
     handoff = Handoff(load("epyc7302x2", ["system.join.latency=1us"]))
     crossings = handoff.estimate(0, 4, node=1) - handoff.estimate(0, 4, node=0)
     assert crossings == pytest.approx(2e6, rel=0.001)
@@ -85,8 +86,8 @@ def test_a_message_adds_its_slowest_wire_once() -> None:
 
 
 def test_each_hart_has_its_nearest_memory() -> None:
-    """Eight dies have a memory each; four cores form a complex; siblings have
-    neighbouring numbers.
+    """Each of eight dies has a memory, four cores form a complex, and siblings have adjacent
+    numbers.
     """
     machine = load("epyc7601x2")
     assert nearest_memories(machine, [0, 15, 16, 17, 64, 127]) == [0, 0, 1, 1, 4, 7]

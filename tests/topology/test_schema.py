@@ -1,4 +1,4 @@
-"""Do a machine's fields decide which keys a machine file may have, and how they are described?"""
+"""Do the fields of a machine define the keys of machine files and their descriptions?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from uncore.topology.page import page
 from uncore.topology.schema import fields
 from uncore.topology.table_reader import Ledger, Table
 
-# Keys that lineage.py and Ledger read while files are put together.
+# keys that lineage.py and Ledger read while a file is merged with the files that it extends
 ELSEWHERE = {"extends", "source", "lineage.year", "clocks.NAME"}
 
 
@@ -112,7 +112,7 @@ def test_a_number_keeps_the_interval_that_its_file_states(tmp_path: Path) -> Non
         ('"1ns", from = 3', "unknown key 'from' beside 'value'"),
     ],
 )
-def test_an_interval_is_two_ends_around_the_number(
+def test_an_interval_has_two_ends_that_enclose_the_number(
     interval: str, words: str, tmp_path: Path
 ) -> None:
     text = SMALL.replace('"2ns"', f'{{ value = "2ns", interval = {interval} }}')
@@ -124,8 +124,8 @@ STRUCTS = sorted((CHECKOUT / "build/native/spec").glob("*.hh")) if CHECKOUT else
 
 
 @pytest.mark.parametrize("made", STRUCTS, ids=lambda made: made.stem)
-def test_structs_of_the_native_engine_are_formatted_as_the_rest(made: Path) -> None:
-    """SCons makes the structs from the dataclasses, for people to read too."""
+def test_structs_of_the_native_engine_are_formatted_like_other_code(made: Path) -> None:
+    """SCons makes the structs from the dataclasses; people read them as well."""
     clang_format = Path(sys.executable).with_name("clang-format")
     style = f"--style=file:{CHECKOUT}/.clang-format"
     written = subprocess.run(
@@ -134,8 +134,8 @@ def test_structs_of_the_native_engine_are_formatted_as_the_rest(made: Path) -> N
     assert written.stdout == made.read_text()
 
 
-def test_structs_are_made_where_the_native_module_is_not_built_yet(tmp_path: Path) -> None:
-    """In a fresh checkout the structs are made first."""
+def test_structs_are_made_before_the_native_module_is_built(tmp_path: Path) -> None:
+    """In a new checkout, the structs can be made before the module is built."""
     assert CHECKOUT
     generate = CHECKOUT / "sim/native/spec/generate.py"
     unbuilt = {**os.environ, "UNCORE_NATIVE": "unbuilt"}
@@ -146,7 +146,7 @@ def test_structs_are_made_where_the_native_module_is_not_built_yet(tmp_path: Pat
 
 
 def test_numbers_of_a_core_are_read_by_few_files() -> None:
-    """A number of the core is compiled into what executes or reads it, and nothing else."""
+    """Changing a number of the core recompiles only the files that read it."""
     assert CHECKOUT
     for part in ("machine_spec.hh", "job_spec.hh"):
         assert "core_spec.hh" not in (CHECKOUT / "build/native/spec" / part).read_text()
@@ -157,7 +157,7 @@ def test_numbers_of_a_core_are_read_by_few_files() -> None:
 
 
 def suffixes(key: str) -> tuple[str, str]:
-    """Returns the key without its first part, and its last part alone."""
+    """Returns the key without its first part, and the last part of the key."""
     return key.partition(".")[2], key.rpartition(".")[2]
 
 

@@ -1,4 +1,4 @@
-"""Does a machine's text say what is where, and does its picture show every stop once?"""
+"""Does a machine's text describe every level, and does its picture show every stop once?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_text_names_every_level_with_its_resolver() -> None:
 
 
 @pytest.mark.parametrize("name", [*shipped(), "bus:40", "ring:9", "mesh:16x8", "ccx:32x8"])
-def test_every_stop_has_a_place_of_its_own(name: str) -> None:
+def test_every_stop_of_a_picture_has_its_own_place(name: str) -> None:
     machine = load(name)
     box = layout(machine)
     assert set(box.points) == set(machine.stops)
@@ -43,7 +43,7 @@ def test_the_stops_of_a_mesh_stand_in_rows_and_columns() -> None:
     assert points["x1y0"][0] == points["x1y2"][0] < points["x3y0"][0]
 
 
-def test_a_picture_is_written_where_asked(tmp_path: Path) -> None:
+def test_picture_is_written_to_the_named_file(tmp_path: Path) -> None:
     for suffix in ("png", "svg"):
         picture = tmp_path / f"machine.{suffix}"
         save_picture(load("ccx"), picture)
@@ -58,6 +58,6 @@ def test_every_key_of_a_machine_is_listed_and_can_be_set(name: str) -> None:
     assert any(key.endswith(".resolver.lookup") and not leaf for key, (_, leaf) in keys.items())
     values = {key: leaf.value for key, (_, leaf) in keys.items() if leaf}
     assert any(key.endswith(".resolver.knows") for key in values)
-    # The kind of a join would reset the join's other keys, and links are a list.
+    # Setting the kind of a join would reset its other keys, and links are a list.
     lines = {k: v for k, v in values.items() if isinstance(v, str) and not k.endswith(".kind")}
     assert load(name, [f"{key}={text}" for key, text in lines.items()]) == load(name)

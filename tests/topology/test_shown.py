@@ -33,7 +33,7 @@ KERNEL, INITRD, LSCPU = (os.environ.get(f"UNCORE_{name}") for name in ("KERNEL",
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_device_tree_says_what_the_machine_is(name: str) -> None:
+def test_device_tree_describes_the_machine(name: str) -> None:
     machine = load(FAMILIES.get(name, name), [])
     every = place(machine, "compact")
     harts = (
@@ -58,7 +58,7 @@ GUESTS = {
 @pytest.mark.long
 @pytest.mark.skipif(not (KERNEL and INITRD and LSCPU), reason="UNCORE_KERNEL and others not set")
 @pytest.mark.parametrize("name", GUESTS)
-def test_linux_shows_the_machine(name: str) -> None:
+def test_linux_shows_the_topology_of_the_machine(name: str) -> None:
     assert KERNEL and INITRD and LSCPU
     topology, count, placement, nodes = GUESTS[name]
     machine = load(topology, [])

@@ -1,4 +1,4 @@
-"""Are stops and links those that an architect would draw, and do messages take the
+"""Do shapes have the stops and links that an architect would draw, and do messages take the
 expected route?
 """
 
@@ -57,8 +57,8 @@ def test_a_message_in_a_mesh_goes_along_x_then_along_y() -> None:
 
 
 def test_each_hub_of_a_tree_is_wired_to_its_share_of_those_above() -> None:
-    """Each of a complex's two hubs is wired to two of the four above, so there are four routes to
-    another complex.
+    """Each of a complex's two hubs is wired to two of the four outer hubs, so there are four routes
+    to another complex.
     """
     machine = load("ccx:3x2", ["routes=hashed", "ccx.join.hubs=2", "system.join.hubs=4"])
     wired = {(machine.stops[k.source], machine.stops[k.target]) for k in machine.links}
@@ -83,8 +83,8 @@ def test_a_message_to_the_far_side_of_a_ring_goes_clockwise() -> None:
 
 
 def test_rows_and_columns_of_a_torus_close_into_rings(tmp_path: Path) -> None:
-    """On 4 x 3 it is two hops to the middle of a row and one past its end; two stops need no extra
-    wire.
+    """On a torus of 4 x 3, the middle of a row is two hops away, and the stop across its end one
+    hop. A ring of two stops needs no extra wire.
     """
 
     def torus(size: str, cores: int) -> Machine:
@@ -102,7 +102,7 @@ def test_rows_and_columns_of_a_torus_close_into_rings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "far", "wires"), [("mesh", [0, 1, 2, 3], 144), ("torus", [0, 1, 2, 1], 192)]
 )
-def test_layers_stand_one_above_the_other(
+def test_distance_in_a_mesh_with_layers_is_the_sum_over_three_axes(
     tmp_path: Path, kind: str, far: list[int], wires: int
 ) -> None:
     """On 4 x 4 x 4 a distance is the sum over the three axes; a hop between layers costs `dz`."""
@@ -194,7 +194,7 @@ def test_dies_of_two_sockets_are_linked_pairwise() -> None:
     ]
 
 
-def test_the_number_of_a_hart_is_its_place_in_the_tree() -> None:
+def test_harts_are_numbered_in_the_order_of_the_tree() -> None:
     machine = load("epyc7601x2")
     assert machine.levels == ("system", "socket", "die", "ccx", "core", "thread")
     assert machine.shape[0] == (0, 0, 0, 0, 0)
@@ -214,7 +214,7 @@ def test_shapes_of_a_thousand_harts_resolve() -> None:
         assert load(name).harts == 1024
 
 
-def test_members_that_share_stops_stand_in_blocks() -> None:
-    """Eight members share two by two stops: the first two are at the first stop, and so on."""
+def test_members_that_share_stops_are_grouped_in_blocks() -> None:
+    """Eight members share two by two stops: two members with adjacent numbers are at each stop."""
     plan = grid_of(8, 2, 2)
     assert [plan.members[m] for m in range(8)] == [spot for spot in plan.spots for _ in range(2)]

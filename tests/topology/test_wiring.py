@@ -1,4 +1,4 @@
-"""Are a machine's links counted, measured and cut as its shape demands?"""
+"""Do the number, length and bisection of a machine's links follow from its shape?"""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ RINGS = str(TOPOLOGIES / "examples/ring-of-rings.toml")
             34,
         ),  # 32 B a cycle of 2 GHz, and a tile from stop to stop
         ("ring:8", 2 * 8, 96, 16),
-        # four ports and that of memory; its row is three tiles wide and two high
+        # the ports of four cores and of memory; the floorplan is three tiles wide and two high
         ("bus:4", 1, 16, 5),
-        # complexes are four tiles by two, so their middles are three tiles away
+        # a complex has four by two tiles, so the centres of complexes are three tiles away
         ("ccx:4x8", 2 * 4, 32, 24),
     ],
 )
@@ -41,16 +41,16 @@ def test_links_of_the_outermost_level_are_those_of_its_shape(machine, links, wid
         ("ring:8", 2 * 96),
         ("bus:4", 16),
         ("ccx:4x8", 2 * 32),  # two complexes are connected to the others by their own links
-        # the ring above is cut at two links, although each inner ring has links of its own
+        # the outer ring is cut at two links; the links of the inner rings are not cut
         (RINGS, 2 * 192),
         ("x6130x2", 20.8),
     ],
 )
-def test_bisection_is_what_the_narrowest_cut_between_halves_carries(machine, across):
+def test_bisection_is_the_bandwidth_of_the_narrowest_cut_into_halves(machine, across):
     assert bisection(load(machine)) == across
 
 
-def test_links_without_a_width_bound_nothing_and_are_no_wire():
+def test_links_without_a_width_have_no_bandwidth_limit_and_no_wires():
     free = load("ring:8")
     assert [row.wire is None for row in wires(free)] == [False, True]
     assert of_levels(free)["links"] == 16
@@ -59,7 +59,7 @@ def test_links_without_a_width_bound_nothing_and_are_no_wire():
 
 
 @pytest.mark.parametrize("machine", ["mesh:4x4", "ccx:4x8", RINGS])
-def test_wire_and_bisection_go_with_the_width_of_all_links(machine):
+def test_wires_and_bisection_are_proportional_to_the_width_of_links(machine):
     before = load(machine)
     widths = {n.key: n.text.split("B/") for n in before.numbers if n.key.endswith("join.width")}
     twice = [f"{key}={2 * int(size)}B/{time}" for key, (size, time) in widths.items()]
@@ -70,7 +70,7 @@ def test_wire_and_bisection_go_with_the_width_of_all_links(machine):
 
 
 @pytest.mark.parametrize("name", ["bus:40", "ring:9", "mesh:16x8", "ccx:32x8", "epyc7601x2"])
-def test_cores_stand_on_tiles_of_their_own(name):
+def test_each_core_of_a_floorplan_has_its_own_tile(name):
     machine = load(name)
     box = tiles(machine)
     seats = {box.points[machine.stops[stop]] for stop in machine.core_stops}

@@ -1,6 +1,6 @@
-"""Opens pages in a real browser, for tests: Chromium without a window; tests skip if there is none.
+"""Opens pages in headless Chromium; tests that need it are skipped if it is not installed.
 
-    with opened(path) as page: ...      a Playwright page; complaints and requests are errors
+    with opened(path) as page: ...      a Playwright page; console messages and requests are errors
 
 Invariant: when the block ends, the page has written nothing to its console and requested nothing.
 """
@@ -27,7 +27,7 @@ def browser():
 
 @contextmanager
 def opened(path, address="", width=1280, height=800, dark=False, site=None, script=""):
-    """Opens a page. If it is one of several, `site` is the folder whose files it may request.
+    """Opens a page. If it belongs to a site, `site` is the folder whose files it may request.
     `script` runs before the page's own scripts.
     """
     heard = []
@@ -52,7 +52,7 @@ def opened(path, address="", width=1280, height=800, dark=False, site=None, scri
 
 
 def faults(page):
-    """Returns serious or worse violations that axe finds, one a line."""
+    """Returns the serious and critical violations that axe finds, one on each line."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     quiet = {"preload": False}  # keeps axe from requesting the page's own styles
     violations = axe.run(page, options=quiet).response["violations"]
@@ -74,9 +74,9 @@ FOCUSED = """() => {
 
 
 def check_page(path, width, dark, site=None, do=lambda shown: None):
-    """Checks that a page has no complaint, request or serious fault, that nothing is beyond the
-    screen's edge, and that Tab reaches every control.  Leaves a picture in build/sittings.  `do`
-    runs first.
+    """Checks that a page has no console message, request or serious violation, that everything
+    fits the screen, and that Tab reaches every control.  Writes a picture to build/sittings.  `do`
+    is called before the checks.
     """
     with opened(path, width=width, dark=dark, site=site) as shown:
         do(shown)

@@ -1,6 +1,6 @@
-"""Does no page run a script from a file, whatever names the file contains?
+"""Do pages never run scripts that are hidden in the names of a file?
 
-Every kind of page is written with hostile names and parsed; then a browser opens it.
+The tests write every kind of page with hostile names and parse it; then a browser opens it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WRITERS = ("sim/uncore", "docs/site", "validation")
 
 
 class Parsed(HTMLParser):
-    """Scripts, requests and titles of a page."""
+    """The scripts, requests and titles of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ def digest(script: str) -> str:
 
 
 def check(path: Path, title: str = "") -> None:
-    """Checks that the page has its policy, only its own scripts, and its title as text."""
+    """Checks that the page has a security policy, only our scripts, and its title as text."""
     parsed = Parsed(path.read_text())
     policy = dict(part.split(" ", 1) for part in parsed.policy.split("; "))
     scripts = policy.pop("script-src", "")
@@ -110,7 +110,7 @@ PANELS = {
 
 
 @pytest.mark.parametrize("kind", PANELS)
-def test_a_picture_is_a_page_that_shows_names_as_they_are(tmp_path, kind):
+def test_html_picture_escapes_hostile_names(tmp_path, kind):
     path = plot.picture(tmp_path / "p.html", PANELS[kind])
     check(path, HOSTILE)
     with opened(path) as page:
@@ -119,7 +119,7 @@ def test_a_picture_is_a_page_that_shows_names_as_they_are(tmp_path, kind):
 
 @pytest.fixture(scope="module")
 def forged(tmp_path_factory) -> list[Path]:
-    """Writes two results with hostile names and with hashes that fit, as anybody can make them."""
+    """Writes two results with hostile names and with matching hashes, as an attacker can do."""
     folder = tmp_path_factory.mktemp("forged")
     paths = []
     for seed in (1, 2):
@@ -137,15 +137,15 @@ def json_text(text: str) -> str:
     return msgspec.json.encode(text).decode()
 
 
-def test_plotly_is_given_no_markup_of_a_label_or_of_a_list_of_them(tmp_path: Path) -> None:
-    """The labels contain the HTML that plotly would interpret: bold text and links."""
+def test_labels_passed_to_plotly_contain_no_markup(tmp_path: Path) -> None:
+    """The labels contain HTML that plotly would interpret: bold text and links."""
     page = plot.picture(tmp_path / "p.html", plot.bars({"<b>g</b>": {"<i>l</i>": 1.0}}, "t", "y"))
     given = page.read_text().rpartition("Plotly.react")[0].rpartition("function draw")[2]
     assert given.count("<b>") == given.count("<i>") == 0
     assert "&lt;b" in given and "&lt;i" in given
 
 
-def test_pages_of_forged_results_run_nothing(tmp_path, monkeypatch, forged):
+def test_pages_of_forged_results_run_no_script_from_them(tmp_path, monkeypatch, forged):
     monkeypatch.chdir(tmp_path)
     one, other = map(str, forged)
     for name, arguments in {
@@ -160,7 +160,7 @@ def test_pages_of_forged_results_run_nothing(tmp_path, monkeypatch, forged):
     check(Path("c.html").resolve())
 
 
-def test_cells_of_a_report_are_text(tmp_path):
+def test_cells_of_a_report_are_escaped_text(tmp_path):
     rows = [{"name": HOSTILE, "number": 1}]
     columns = [Column(HOSTILE, "name", about=HOSTILE), Column("number", "number")]
     sections = [ReportSection(HOSTILE, table(rows, columns), about=HOSTILE)]
@@ -168,8 +168,8 @@ def test_cells_of_a_report_are_text(tmp_path):
     check(tmp_path / "t.html", HOSTILE)
 
 
-def test_a_stepper_of_hostile_names_runs_nothing(tmp_path):
-    """The test collects all texts of the page's data, and its title."""
+def test_stepper_with_hostile_names_runs_no_script_from_them(tmp_path):
+    """The test replaces all texts of the page's data, and its title, by a hostile name."""
     made = make_job("bus:2", "lock/ticket", 2, parameters={"ops": 2}, seeds=(1,))
     content = stepper_data(record(made, Window(around=MEASURED)), HOSTILE)
     content |= {"title": HOSTILE, "about": HOSTILE}
@@ -184,7 +184,7 @@ def test_a_stepper_of_hostile_names_runs_nothing(tmp_path):
 
 
 def test_one_module_writes_every_page():
-    """Only the module page contains the head of a page."""
+    """Only the module page.py contains the head of a page."""
     assert CHECKOUT
     heads = {
         path.relative_to(CHECKOUT).as_posix()

@@ -1,4 +1,4 @@
-"""Is a report one page with everything that a result says, which requests nothing?"""
+"""Is a report a single page that has all parts of a result and requests nothing?"""
 
 import html
 import re
@@ -45,8 +45,8 @@ def test_report_of_a_run_has_every_part(page):
     assert page[1].result_hash[:16] in text
 
 
-def test_source_lines_of_a_report_add_up_to_what_was_waited(page):
-    """Nearly all waiting is listed; the page leaves out lines that cost next to nothing."""
+def test_waits_of_source_lines_in_a_report_add_up_to_the_total(page):
+    """The page lists nearly all waiting; it omits source lines with very short waits."""
     path, result = page
     from uncore.execution.rerun import observe
     from uncore.result import repeats
@@ -61,7 +61,7 @@ def test_source_lines_of_a_report_add_up_to_what_was_waited(page):
     assert waited == pytest.approx(inside, rel=0.05)
 
 
-def test_report_has_no_serious_fault_and_makes_no_request(page):
+def test_report_passes_axe_and_loads_nothing_from_the_network(page):
     with opened(page[0]) as shown:
         assert shown.locator("svg").count() >= 3
         assert faults(shown) == []

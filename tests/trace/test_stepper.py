@@ -1,6 +1,4 @@
-"""Do the stepper's states and messages agree with the transaction log?  A browser
-drives the page.
-"""
+"""Do the stepper's states and messages agree with the transaction log?  A browser runs the page."""
 
 import json
 import random
@@ -40,7 +38,7 @@ def windows(protocol, many, seed=0):
 
 
 def agrees(made, start, until):
-    """Compares the page of a window with the log of the same job, run without a trace."""
+    """Compares the page of a window with the log of the same job without tracing."""
     content = document(record(made, Window(start, until)), "")
     texts = content["texts"]
     table = {
@@ -94,7 +92,7 @@ def same_request(record_, mine, start, until):
 
 
 def same_right(record_, table, content, texts, start, until):
-    """Checks that a copy whose data have arrived is in the state that the log says was granted."""
+    """Checks that a copy whose data have arrived is in the state that was granted in the log."""
     cores = len(content["machine"]["cores"])
     if (
         record_["requester"] >= cores
@@ -120,7 +118,7 @@ def test_states_and_messages_are_those_of_the_log_in_many_windows(protocol):
 
 
 def test_drawn_message_is_at_each_stop_at_the_time_of_its_head():
-    """The drawn path ends where and when the message arrives, apart from its tail (F3.3)."""
+    """The drawn path ends at the place and time at which the head of the message arrives (F3.3)."""
     trace = record(job(), Window())
     messages = trace.tables["messages"]
     ways = Places(trace.job).ways(messages.iter_rows(named=True), 0)
@@ -145,7 +143,7 @@ def of_200_operations():
 
 
 def test_page_of_200_operations_is_small():
-    # Thus a page of 800 operations stays smaller than a megabyte.
+    # With this limit, a page of 800 operations is smaller than a megabyte.
     assert len(of_200_operations().encode()) < 400_000
 
 
@@ -261,7 +259,7 @@ def test_line_is_chosen_and_only_it_is_shown(page):
         assert shown.evaluate("stepper.line") == lines[2]
 
 
-def test_link_leads_to_its_moment_and_line(page):
+def test_url_restores_the_shown_time_and_cache_line(page):
     with opened(page) as shown:
         shown.keyboard.press("l")
         for _ in range(3):
@@ -272,7 +270,7 @@ def test_link_leads_to_its_moment_and_line(page):
         assert (now(again), again.evaluate("stepper.line")) == (there, line)
 
 
-def test_scrubbing_goes_to_a_time(page):
+def test_dragging_the_time_slider_shows_that_time(page):
     with opened(page) as shown:
         half = shown.evaluate("Math.floor(stepper.data.until / 2)")
         shown.locator("#time").fill(str(half))
@@ -314,14 +312,14 @@ def test_stepper_log_describes_messages_in_words(page):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_page_has_no_serious_fault(page, dark):
+def test_stepper_passes_axe(page, dark):
     with opened(page, "#t=2500000", dark=dark) as shown:
         assert faults(shown) == []
 
 
 @pytest.fixture(scope="module")
 def page_of_own_protocol(tmp_path_factory) -> Path:
-    """VI has states that the shipped protocols lack; one cache has the line, or none."""
+    """VI has states that the shipped protocols lack: at most one cache has the line."""
     path = tmp_path_factory.mktemp("stepper") / "vi.html"
     overrides = {"protocol": str(SUPPORT / "protocols/vi")}
     path.write_text(page_of([record(job(ops=3, with_=overrides), Window(around="measured"))], ""))
@@ -363,8 +361,8 @@ def test_legend_lists_states_that_occur(tmp_path, protocol):
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory) -> Path:
-    """Records MESI and MOESI with two harts that take turns: each reads what the other has written,
-    then writes it.
+    """Records MESI and MOESI with two harts that take turns. Each reads the word that the other has
+    written, and then writes it.
     """
     jobs = [
         job("mesh:2x2", "latency/alternate", 2, {"protocol": name}, by="look", rounds=4)
@@ -384,8 +382,8 @@ CHANGES = """stepper.runs.map(({ D, line, now }) => D.tables.states
 
 
 def test_runs_of_two_protocols_diverge_where_a_dirty_line_is_read(pair):
-    """MESI's owner gives up its copy's right, MOESI's stays the owner; before that, both runs are
-    alike.
+    """The owner of MESI loses its right to write, while that of MOESI stays the owner. Before this
+    point, both runs are equal.
     """
     with opened(pair, width=1600) as shown:
         changes = shown.evaluate(CHANGES)
@@ -410,7 +408,7 @@ PARTINGS = "stepper.partings()"
 
 
 def test_every_divergence_is_marked_and_can_be_visited(pair):
-    """Between two such places the events of both runs are alike."""
+    """Between two divergences the events of both runs are equal."""
     with opened(pair, width=1600) as shown:
         (a, b), partings = shown.evaluate(EVENTS), shown.evaluate(PARTINGS)
         assert len(partings) > 1
@@ -508,8 +506,8 @@ def test_click_on_a_core_shows_its_states(page):
         assert shown.locator("#agent").input_value() == "2"
 
 
-def test_messages_go_along_a_bus(tmp_path):
-    """Each message is above or below its core, or on the bar."""
+def test_messages_are_drawn_along_a_bus(tmp_path):
+    """Each message is drawn above or below its core, or on the bar of the bus."""
     traced = record(job("bus:4", threads=4, ops=2), Window(around="measured"))
     (tmp_path / "w.html").write_text(page_of([traced], ""))
     with opened(tmp_path / "w.html") as shown:
@@ -529,8 +527,8 @@ def test_messages_go_along_a_bus(tmp_path):
 
 
 def test_strips_of_links_show_mean_numbers_of_crossing_and_waiting_messages(page):
-    """For each link, it is the mean over the run of the messages that cross it, and of those that
-    wait.
+    """The strip of a link shows two means over the run: the number of messages that cross the link,
+    and the number of those that wait for it.
     """
     with opened(page) as shown:
         content = shown.evaluate("stepper.data")

@@ -1,4 +1,4 @@
-"""Does a trace agree with the log, the outcome, the routes and the protocol's tables?"""
+"""Does a trace agree with the log, the outcome, the routes and the tables of the protocol?"""
 
 import csv
 import shutil
@@ -36,13 +36,13 @@ def traced(request):
     return record(job(with_={"protocol": request.param}), Window())
 
 
-def test_outcome_is_that_of_the_run_untraced(traced):
+def test_tracing_does_not_change_the_outcome_of_a_run(traced):
     plain = engine.run(traced.job, frozenset())
     plain.pop("observed")
     assert canonical(convert(traced.point, Point)) == canonical(convert(plain, Point))
 
 
-def test_trace_holds_every_message_of_the_run(traced):
+def test_trace_contains_every_message_of_the_run(traced):
     run = native.start(traced.job)
     while run.step(10**6, 10**9):
         pass
@@ -74,8 +74,8 @@ def test_message_takes_the_time_of_its_route_and_of_its_waits(traced):
 
 @pytest.mark.parametrize("machine", ["ring:8", "mesh:3x3"])
 def test_a_message_takes_the_links_of_its_lines_route(machine):
-    """F1.1: links with a channel are in the trace; each line always takes the same one of equal
-    routes.
+    """F1.1: the trace contains links that have a channel, and each line always takes the same one
+    of several equal routes.
     """
     made = job(machine, with_={"routes": "hashed", "system.join.width": "8B/ns"})
     places, taken = Places(made), set()
@@ -95,8 +95,8 @@ FIRST, LINE = 0x8000_0000, 64
 
 @pytest.mark.parametrize(("machine", "slices"), [("i76700k", 4), ("r7900x", 6), ("skylake24", 24)])
 def test_each_slice_is_as_likely_to_own_a_line(machine, slices):
-    """V10: over seeds one line moves between slices; with one seed lines are spread as
-    in lockstep.
+    """V10: a line belongs to another slice with each seed; with one seed, lines are distributed
+    over slices as in lockstep.
     """
     made = make_job(machine, "lock/ticket", (1,), seeds=range(200 * slices))
     owner, lines = made.machine.cores, [FIRST + LINE * n for n in range(100 * slices)]
@@ -129,7 +129,7 @@ def test_requester_has_the_right_that_the_log_names_when_its_data_come(traced):
             continue
         right = came[row["requester"], row["line"], row["data"]]
         assert right["event"] in (f"Data{row['right']}", "Grant")
-        assert right["after"] in (row["right"], "IM")  # an upgrade asks again if its copy has gone
+        assert right["after"] in (row["right"], "IM")  # an upgrade that lost its copy is repeated
         checked += 1
     assert checked > 100
 
@@ -143,7 +143,7 @@ def test_trace_marks_stores_that_leave_the_buffer_out_of_order():
 
 
 def holds_its_values(trace):
-    """Checks that an access finds the bytes that were last written at its address."""
+    """Checks that each access reads the bytes that were last written to its address."""
     last = {}
     accesses = trace.tables["accesses"]
     for row in accesses.sort("at", maintain_order=True).iter_rows(named=True):
@@ -184,7 +184,7 @@ def test_trace_selects_a_line_by_the_name_of_an_object():
     assert set(trace.tables["transactions"]["line"]) == set(trace.lines)
 
 
-def test_window_around_the_slowest_operation_is_that_operations():
+def test_window_around_the_slowest_operation_is_a_fifth_longer_than_it():
     longest = max(operation.mean_ps for operation in record(job(), Window()).operations)
     trace = record(job(), Window(around="slowest"))
     assert trace.window.until - trace.window.start == pytest.approx(1.2 * longest, rel=0.01)
@@ -204,7 +204,7 @@ def test_interrupts_are_in_the_trace():
     assert {"interrupted", "traps", "returns"} <= set(trace.tables["harts"]["what"])
 
 
-def test_table_of_events_reads_back(tmp_path):
+def test_written_table_of_events_is_read_back_unchanged(tmp_path):
     trace = record(job(), Window())
     (tmp_path / "t.parquet").write_bytes(files.table(trace))
     table = polars.read_parquet(tmp_path / "t.parquet")
@@ -233,8 +233,8 @@ def test_perfetto_counts_the_messages_and_operations_of_the_result():
 
 
 def slices(packets, category):
-    """Returns the duration of each slice. Perfetto sorts by time, and on a track slices must follow
-    each other: if two were open, it would end the wrong one.
+    """Returns the duration of each slice. Perfetto sorts events by time, so the slices of a track
+    must not overlap: if two were open, the end of one would close the other.
     """
     tracks = {p.track_descriptor.uuid for p in packets if p.HasField("track_descriptor")}
     open_, closed = {}, []

@@ -6,9 +6,9 @@
     first(case)       the case with the change that whatif ranks first
     confirmed(case)   a Row for each thread count: unchanged, predicted, changed by hand
 
-A change by hand is made in a copy of the C file and its headers (cases.toml says how), or in a
-machine file that states the changed numbers.  With words, only those cases are run whose workload
-has one of them in its name.
+A change by hand is made in a copy of the C file and its headers (cases.toml has the edits), or in a
+machine file that states the changed numbers.  With words, the command runs only the cases with a
+workload whose name contains one of them.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ Edit = tuple[str, str, str]  # file, text, replacement
 class Case:
     """A row of cases.toml."""
 
-    change: str = ""  # options of a row of whatif; if empty, those of the row that it ranks first
-    workload: str = ""  # a shipped workload; if empty, `source` counts
+    change: str = ""  # options of a row of whatif; if empty, those of its first row
+    workload: str = ""  # a shipped workload; if empty, `source` is used
     source: str = ""  # a file of this folder
     on: str = "epyc7601x2"
     with_: dict[str, str] = field(default_factory=dict)
     threads: tuple[int, ...] = (16,)
     ops: int = 30
-    # name of the change -> its edits
+    # edits of each change, by its name
     edits: Mapping[str, Sequence[Edit]] = field(default_factory=dict)
-    measured: tuple[str, ...] = ()  # gains
+    measured: tuple[str, ...] = ()  # gains that others measured
 
     @property
     def name(self) -> str:
@@ -69,13 +69,13 @@ class Case:
 
 @dataclass(frozen=True)
 class Row:
-    """The runs of each variant, and the row of a table: operations a second."""
+    """The runs of each variant, and a row of the table with their operations per second."""
 
     case: Case
     threads: int
     base: Repeats
     foretold: Repeats
-    by_hand: Repeats | None  # None if nobody has said how
+    by_hand: Repeats | None  # None if cases.toml has no edits for the change
     measured: str
 
     def columns(self) -> dict[str, Any]:
@@ -97,8 +97,8 @@ def _case(threads: Any = (16,), **row: Any) -> Case:
 
 
 def first(case: Case) -> Case:
-    """Returns the case with the change that certainly gains most and can be made; a case that
-    states a change stays as it is.
+    """Returns the case with the possible change that certainly gains most. A case that states a
+    change is returned unchanged.
     """
     if case.change:
         return case
@@ -140,8 +140,8 @@ def _values_of(change: str) -> dict[str, list[str]]:
 
 
 def _predicted_job(case: Case, threads: int) -> Job:
-    """Makes the job that a row of `whatif` describes, with the objects that it makes free or
-    separates.
+    """Makes the job that a row of `whatif` describes, in which some objects cost nothing or are
+    separated.
     """
     options = _values_of(case.change)
     more: dict[str, Any] = {"overrides": pairs("--with", options.get("--with", []))}
@@ -153,8 +153,8 @@ def _predicted_job(case: Case, threads: int) -> Job:
 
 
 def _write_changed_files(case: Case, folder: Path) -> dict[str, str]:
-    """Writes a machine file, or a C file with the headers that change. Returns nothing if a program
-    must change and nobody has said how.
+    """Writes a changed machine file, or a C file with its changed headers. Returns an empty mapping
+    if a program must change but cases.toml has no edits for it.
     """
     if numbers := _values_of(case.change).get("--with"):
         machine = folder / "by_hand.toml"

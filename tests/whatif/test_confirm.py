@@ -1,4 +1,4 @@
-"""Does `uncore whatif` predict the gain that the change made by hand has?"""
+"""Does `uncore whatif` predict the gain of the same change made by hand?"""
 
 from __future__ import annotations
 

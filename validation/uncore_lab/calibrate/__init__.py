@@ -3,8 +3,9 @@
 The files:
 
     problem.py       the numbers, the matrix, and the residuals between simulation and matrix
-    fit.py           solves the problem for every home, quadrant and slice, as none was recorded
-    order.py         finds the stop of each core, which was not recorded either
+    fit.py           solves the problem for every home, quadrant and slice that may have been used,
+                     because a matrix does not record them
+    order.py         finds the stop of each core, which a matrix does not record either
     determined.py    names the numbers that the data could not determine
     write.py         writes the fitted machine file
     report.py        prints the report

@@ -2,12 +2,12 @@
 
     uncertainties(fitted) -> {key: relative standard deviation}
     undetermined(fitted) -> sentences
-    doubtful(fitted) -> sentences about numbers with a value that no machine of the family has
+    doubtful(fitted) -> sentences about numbers with an implausible value
 
 The errors of classes are assumed to be independent, and as large as CLASS_RELATIVE_ERROR or as the
 residuals of the fit, whichever is larger.  So the covariance of the numbers' logarithms is (J'J)^-1
-times the square of that error.  A direction in which the residuals hardly change is a combination
-of numbers that fits alike whatever its size: its numbers are named.
+times the square of that error.  If the residuals hardly change along a direction, the data do not
+determine that combination of numbers, and a sentence names the numbers.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from uncore_lab.fitting.numbers import highest
 from uncore_lab.fitting.solve import MAX_STEP_LOG, Vector
 
 CLASS_RELATIVE_ERROR = 0.01  # relative error assumed of a measured class median
-MAX_RELATIVE_DEVIATION = 0.3  # relative standard deviation past which a number is not determined
+MAX_RELATIVE_DEVIATION = 0.3  # a number with a larger relative standard deviation is undetermined
 LIMIT_MARGIN_LOG = 0.05  # a number whose logarithm is nearer to its limit is reported
-# larger changes are doubtful; relatives lend numbers within a factor of 1.5
+# A number that changed by a larger factor is doubtful: numbers of related machines differ by a
+# factor of 1.5 at most.
 MAX_FACTOR_FROM_FILE = 3.0
-MIN_NAMED_COMPONENT = 0.3  # a direction names the numbers along which its component is larger
+MIN_NAMED_COMPONENT = 0.3  # the least component of a direction for which a number is named
 
 
 def uncertainties(fitted: Fitted) -> dict[str, float]:
@@ -34,17 +35,22 @@ def uncertainties(fitted: Fitted) -> dict[str, float]:
 
 
 def undetermined(fitted: Fitted) -> list[str]:
-    ended = at_limits(fitted)
-    inside = [n for n, key in enumerate(fitted.problem.frees) if key not in ended]
-    changes, directions = fitted.solution.directions(inside)
-    loose = changes * MAX_RELATIVE_DEVIATION < _error(fitted)
-    keys = [key for key in fitted.problem.frees if key not in ended]
-    return [*ended.values(), *(_sentence(keys, direction) for direction in directions[loose])]
+    limited_numbers = at_limits(fitted)
+    inner_columns = [
+        index for index, key in enumerate(fitted.problem.frees) if key not in limited_numbers
+    ]
+    changes, directions = fitted.solution.directions(inner_columns)
+    is_undetermined = changes * MAX_RELATIVE_DEVIATION < _error(fitted)
+    keys = [key for key in fitted.problem.frees if key not in limited_numbers]
+    return [
+        *limited_numbers.values(),
+        *(_sentence(keys, direction) for direction in directions[is_undetermined]),
+    ]
 
 
 def doubtful(fitted: Fitted) -> list[str]:
-    """Returns a sentence on each number that moved absurdly far. Figures of a busy host have that
-    effect, although they fit with small errors.
+    """Returns a sentence for each number that the fit changed by an implausible factor. A matrix
+    that was measured on a busy host has this effect, although its classes fit with small errors.
     """
     frees, factors = fitted.problem.frees, np.exp(fitted.steps).tolist()
     return [
@@ -61,10 +67,10 @@ def at_limits(fitted: Fitted) -> dict[str, str]:
     for key, step, limit in zip(frees, fitted.solution.steps, highest(frees), strict=True):
         limit = min(limit, MAX_STEP_LOG)
         if min(step + MAX_STEP_LOG, limit - step) < LIMIT_MARGIN_LOG:
-            end = "small" if step + MAX_STEP_LOG < LIMIT_MARGIN_LOG else "large"
+            extreme = "small" if step + MAX_STEP_LOG < LIMIT_MARGIN_LOG else "large"
             limits[key] = (
-                f"{key}: is as {end} as it may become; some other number of the file does not fit"
-                " this machine (look at core.clock, or name more with --free)"
+                f"{key}: is as {extreme} as it may become; some other number of the file does not"
+                " fit this machine (look at core.clock, or name more with --free)"
             )
     return limits
 
@@ -78,12 +84,12 @@ def _error(fitted: Fitted) -> float:
 def _sentence(keys: Sequence[str], direction: Vector) -> str:
     direction = direction * np.sign(direction[np.argmax(abs(direction))])
     named_keys = [
-        (key, float(part))
-        for key, part in zip(keys, direction, strict=True)
-        if abs(part) > MIN_NAMED_COMPONENT
+        (key, float(component))
+        for key, component in zip(keys, direction, strict=True)
+        if abs(component) > MIN_NAMED_COMPONENT
     ]
     if len(named_keys) == 1:
         return f"{named_keys[0][0]}: the matrix says nothing of it; it stays where it was"
-    largest = max(part for _, part in named_keys)
-    moves = ", ".join(f"{key} {10 * part / largest:+.0f} %" for key, part in named_keys)
+    largest = max(component for _, component in named_keys)
+    moves = ", ".join(f"{key} {10 * component / largest:+.0f} %" for key, component in named_keys)
     return f"moved together the matrix cannot tell: {moves}"

@@ -2,10 +2,11 @@
 
     solve(problem, home, slice, advance) -> Fitted
 
-Homes are compared after a few iterations with few rounds.  Several of them may fit alike, and the
-slice is unknown as well.  Among these, the choice is taken whose pairs differ from their class's
-median as the measured pairs do, which needs no fit.  Only that choice is fitted to the end.  The
-order of the cores (order.py) is found in the same way, if the order in the file is clearly worse.
+Homes are compared after a few iterations with few rounds.  Several of them may fit equally well,
+and the slice is unknown as well.  `solve` takes the choice whose simulated pairs deviate from the
+medians of their classes most like the measured pairs; this comparison needs no further fit.  Only
+that choice is fitted completely.  The order of the cores that order.py finds is taken in the same
+way, if the order in the file is clearly worse.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from uncore_lab.fitting.solve import Solution, Vector
 
 SEARCH_ROUNDS, FINAL_ROUNDS = 8, 60  # ping-pong rounds per pair: coarse search, final fit
 SEARCH_EVALUATIONS = 3
-ALIKE_ERROR_RATIO = 1.02  # choices within this ratio of the least error fit alike
-# If the errors of structure of two choices differ by less than this factor, the first one is taken.
+ALIKE_ERROR_RATIO = 1.02  # choices within this ratio of the least error fit equally well
+# If the structure errors of two choices differ by less than this factor, the earlier one is taken.
 ALIKE_STRUCTURE_RATIO = 1.25
-# Absolute tolerance of a class's relative error, because rounds are few and clocks have a
-# resolution.
+# Absolute tolerance on a class's relative error, for the noise of few rounds and the resolution of
+# the measuring clock.
 ALIKE_ERROR_SLACK = 0.002
 # Least change of a residual if the logarithm of a number grows by 1. With a smaller change, even
 # ten times the number would move no class by a tenth.
 MIN_RESIDUAL_CHANGE = 0.03
-# pattern of an unknown that is a key with a range of values
+# text of an unknown in a machine file that lists a range of values for a key
 KEY_RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")
 
 Advance = Callable[[int], None]
@@ -46,11 +47,11 @@ class Fitted:
     problem: Problem
     choice: UnrecordedChoice
     solution: Solution
-    alike: tuple[UnrecordedChoice, ...]  # other choices that fit as well
+    alike: tuple[UnrecordedChoice, ...]  # other choices that fit equally well
 
     @property
     def steps(self) -> Vector:
-        return self.solution.firm(MIN_RESIDUAL_CHANGE)
+        return self.solution.determined_steps(MIN_RESIDUAL_CHANGE)
 
     @cached_property
     def simulated(self) -> Matrix:
@@ -68,38 +69,38 @@ class Fitted:
 def solve(
     problem: Problem, home: str = "", slice_: str = "", advance: Advance = lambda _: None
 ) -> Fitted:
-    tried = []
+    trials = []
     for choice in choices(problem.machine, home, slice_):
-        rough = problem.solve(choice, SEARCH_ROUNDS, most=SEARCH_EVALUATIONS)
-        tried.append((choice, problem.error(rough.residuals), rough.steps))
+        search = problem.solve(choice, SEARCH_ROUNDS, most=SEARCH_EVALUATIONS)
+        trials.append((choice, problem.error(search.residuals), search.steps))
         advance(1)
-    least_error = min(error for _, error, _ in tried)
+    least_error = min(error for _, error, _ in trials)
     alike = tuple(
-        (choice, x)
-        for choice, error, x in tried
+        (choice, steps)
+        for choice, error, steps in trials
         if error <= least_error * ALIKE_ERROR_RATIO + ALIKE_ERROR_SLACK
     )
-    best, begin = _most_alike(problem, alike, slice_, advance)
-    fine = problem.solve(best, FINAL_ROUNDS, begin)
+    best, first_steps = _most_alike(problem, alike, slice_, advance)
+    solution = problem.solve(best, FINAL_ROUNDS, first_steps)
     advance(1)
-    others = tuple(c for c, _ in alike if (c.home, c.settings) != (best.home, best.settings))
-    return Fitted(problem, best, fine, others)
+    equal_choices = tuple(c for c, _ in alike if (c.home, c.settings) != (best.home, best.settings))
+    return Fitted(problem, best, solution, equal_choices)
 
 
 def _most_alike(
     problem: Problem,
-    rough: Sequence[tuple[UnrecordedChoice, Vector]],
+    alike: Sequence[tuple[UnrecordedChoice, Vector]],
     slice_: str,
     advance: Advance,
 ) -> tuple[UnrecordedChoice, Vector]:
-    """Picks the choice whose pairs differ from their class's median most like the measured ones. A
-    single candidate is returned without a simulation.
+    """Picks the choice whose pairs deviate from the medians of their classes most like the measured
+    pairs. A single candidate is returned without a simulation.
     """
     placements = _placements(problem, slice_)
-    if len(rough) == len(placements) == 1:
-        return rough[0]
+    if len(alike) == len(placements) == 1:
+        return alike[0]
     candidates = []
-    for choice, steps in rough:
+    for choice, steps in alike:
         for owner, order in placements:
             candidate = replace(choice, slice=owner, order=order)
             candidates.append(
@@ -122,34 +123,38 @@ def _most_alike(
 
 
 def _placements(problem: Problem, slice_: str) -> list[tuple[str, str]]:
-    """Returns (slice, map) to try. Each slice that may have owned the line comes with the file's
-    order of cores; the slice that the matrix points to comes also with the order that the matrix
+    """Returns the pairs (slice, map) to try: each slice that may have owned the line with the
+    file's order of cores, and the slice that the matrix shows also with the order that the matrix
     shows.
     """
     unknown = [key for key, _ in problem.machine.unknowns]
     sliced = owners(problem.machine) if "slice" in unknown else ["hash"]
-    owned = [(owner, "") for owner in ([slice_] if slice_ else sliced)]
+    placements = [(owner, "") for owner in ([slice_] if slice_ else sliced)]
     order = problem.order() if "order" in unknown else None
     if order and (not slice_ or slice_ == order[0]):
-        owned.append(order)
-    return owned
+        placements.append(order)
+    return placements
 
 
-def turns(machine: Machine, home: str, slice_: str) -> int:
+def max_advances(machine: Machine, home: str, slice_: str) -> int:
     """Returns the largest number of times that `solve` calls `advance`."""
     return 2 * len(choices(machine, home, slice_)) + 1
 
 
 def choices(machine: Machine, home: str, slice_: str) -> list[UnrecordedChoice]:
-    """Returns homes and whatever else the machine declares unknown, in every combination."""
+    """Returns every combination of a home and of values for the keys that the machine declares
+    unknown.
+    """
     homes = [home] if home else [f"node{node}" for node in range(len(machine.memories))]
     ranges = [match for _, text in machine.unknowns if (match := KEY_RANGE.match(text))]
     values = [
-        [f"{key}={word}{n}" for n in range(int(first), int(last) + 1)]
-        for key, word, first, last in (match.groups() for match in ranges)
+        [f"{key}={prefix}{n}" for n in range(int(first), int(last) + 1)]
+        for key, prefix, first, last in (match.groups() for match in ranges)
     ]
     return [
-        UnrecordedChoice(h, slice_ or "hash", picked) for h in homes for picked in product(*values)
+        UnrecordedChoice(h, slice_ or "hash", settings)
+        for h in homes
+        for settings in product(*values)
     ]
 
 

@@ -1,14 +1,16 @@
 """The least-squares problem that a calibration solves.
 
-    Problem.of(machine, matrix path, keys) -> Problem
+    Problem.load(machine, matrix path, keys) -> Problem
     problem.solve(choice, rounds, ...) -> Solution      how: uncore_lab/fitting/solve.py
 
-The residuals are relative errors, simulated over measured less one:
+The residuals are:
 
-  * of each class (the pairs of one level, on one side of the home) by its median;
-  * of each pair, with less weight, where the machine declares structure ([unknowns]);
-  * of each number, its logarithm's distance from the file's value times PRIOR_WEIGHT: too weak to
-    move what the matrix determines, but what it does not determine stays where it was.
+  * for each class (the pairs of one level, on one side of the home), the relative error of its
+    median, simulated / measured - 1;
+  * for each pair, its relative error, with less weight, if the machine declares structure
+    ([unknowns]);
+  * for each number, PRIOR_WEIGHT times ln(number / the file's value).  This weight is too small to
+    change a number that the matrix determines; other numbers stay at the file's value.
 """
 
 from __future__ import annotations
@@ -50,14 +52,14 @@ LATENCY_KEYS = ("latency", "inject", "dx", "dy", "diagonal", "bridge")
 
 @dataclass(frozen=True)
 class UnrecordedChoice:
-    """Facts that the measurement did not record: where its line was homed, and which slice owned
-    it.
+    """Facts that the measurement did not record: the home of its line, the slice that owned the
+    line, and others.
     """
 
     home: str
     slice: str = "hash"
-    settings: tuple[str, ...] = ()  # KEY=VALUE of other choices, which are keys of the machine
-    # KEY=VALUE of a `map` that places the cores otherwise than the machine's file does
+    settings: tuple[str, ...] = ()  # KEY=VALUE of the other unknowns, which are keys of the machine
+    # KEY=VALUE of a `map` that places the cores in another order than the machine's file
     order: str = ""
 
     @property
@@ -83,7 +85,7 @@ class Problem:
     structured: bool
 
     @classmethod
-    def of(cls, name: str, matrix: Path, keys: Sequence[str] = ()) -> Problem:
+    def load(cls, name: str, matrix: Path, keys: Sequence[str] = ()) -> Problem:
         machine = topology.load(name, measured=True)
         numbers = free(name, keys or unknown(machine))
         if not numbers:
@@ -93,10 +95,10 @@ class Problem:
             raise UserError(f"{matrix}: has no latency of two CPUs of {machine.id}")
         return cls(name, machine, numbers, measured, bool(machine.unknowns))
 
-    def at(self, steps: Vector, choice: UnrecordedChoice) -> Machine:
-        """Returns the machine with each number times the exponential of its step."""
-        moved = settings(stepped(self.frees, steps), self.frees)
-        return topology.load(self.name, [*choice.overrides, *moved], measured=True)
+    def machine_with(self, steps: Vector, choice: UnrecordedChoice) -> Machine:
+        """Returns the machine with each free number multiplied by the exponential of its step."""
+        fitted = settings(stepped(self.frees, steps), self.frees)
+        return topology.load(self.name, [*choice.overrides, *fitted], measured=True)
 
     def hardware(self, choice: UnrecordedChoice) -> Hardware:
         by_level = figures.by_level(self.machine, choice.home)
@@ -107,7 +109,8 @@ class Problem:
         return present(self.hardware(choice).masks(self.machine), self.measured)
 
     def simulated(self, steps: Vector, choice: UnrecordedChoice, rounds: int) -> Matrix:
-        return handoffs(self.at(steps, choice), self.hardware(choice), rounds=rounds)
+        machine = self.machine_with(steps, choice)
+        return handoffs(machine, self.hardware(choice), rounds=rounds)
 
     def classes(self, ns: Matrix, choice: UnrecordedChoice) -> dict[str, float]:
         return medians(ns, self.masks(choice))
@@ -123,10 +126,10 @@ class Problem:
             self.measured, self.masks(choice), pairs=PAIRS_WEIGHT if self.structured else 0
         )
 
-        def off(steps: Vector) -> Vector:
-            return target.off(self.simulated(steps, choice, rounds))
+        def residuals(steps: Vector) -> Vector:
+            return target.residuals(self.simulated(steps, choice, rounds))
 
-        part = FitPart(list(self.frees), off, highest(self.frees))
+        part = FitPart(list(self.frees), residuals, highest(self.frees))
         return solve([part], PRIOR_WEIGHT, begin, most)
 
     def error(self, residuals: Vector) -> float:
@@ -134,29 +137,33 @@ class Problem:
         return float(np.sqrt(np.sum(residuals**2) / len(self.machine.levels)))
 
     def order(self) -> tuple[str, str] | None:
-        """Returns the slice that the matrix shows, and its map as a setting."""
-        drawn = map_of(self.name, self.machine)
-        order_ = find(self.machine, self.measured) if drawn else None
+        """Returns the slice that the matrix shows to be the owner, and the map as KEY=VALUE; None
+        if the matrix does not show the order.
+        """
+        map_text = map_of(self.name, self.machine)
+        order_ = find(self.machine, self.measured) if map_text else None
         if not order_:
             return None
-        return str(order_.owner), f"{sliced(self.machine)}.join.map={renamed(drawn, order_)}"
+        return str(order_.owner), f"{sliced(self.machine)}.join.map={renamed(map_text, order_)}"
 
     def structure(self, steps: Vector, choice: UnrecordedChoice, rounds: int) -> Vector:
-        """Returns, for every pair, its relative difference from the median of its class, simulated
-        less measured. It is meaningful as soon as the numbers are roughly right, because an error
-        of the median shifts all pairs of the class alike.
+        """Returns, for every pair, its simulated minus its measured relative difference from the
+        median of its class. The result is meaningful as soon as the numbers are roughly right,
+        because an error of the median shifts all pairs of the class equally.
         """
-        simulated, off = self.simulated(steps, choice, rounds), []
+        simulated, differences = self.simulated(steps, choice, rounds), []
         for pairs in self.masks(choice).values():
-            real, ours = self.measured[pairs], simulated[pairs]
-            difference = ours / np.median(ours) - real / np.median(real)
-            off.append(difference / sqrt(real.size))
-        return np.concatenate(off)
+            measured_ns, simulated_ns = self.measured[pairs], simulated[pairs]
+            difference = simulated_ns / np.median(simulated_ns) - measured_ns / np.median(
+                measured_ns
+            )
+            differences.append(difference / sqrt(measured_ns.size))
+        return np.concatenate(differences)
 
 
 def unknown(machine: Machine) -> list[str]:
-    """Returns the keys of the numbers to fit: those that the file calls fitted or predicted. A file
-    without any has the costs of joins and of an atomic fitted.
+    """Returns the keys of the numbers to fit: those that the file calls fitted or predicted. If
+    there are none, these are the latencies of joins and of an atomic.
     """
     numbers = [n for n in machine.numbers if not n.source.startswith("as ")]
     declared = [n.key for n in numbers if is_unknown(n)]

@@ -14,7 +14,7 @@ from uncore_lab.calibrate.determined import (
 from uncore_lab.calibrate.fit import Fitted
 from uncore_lab.calibrate.write import amount
 
-MIN_COUNTED_CHOICES = 4  # so many choices that fit alike, or more, are counted instead of listed
+MIN_COUNTED_CHOICES = 4  # from this number on, choices that fit equally well are not listed
 
 
 def show(fitted: Fitted) -> None:
@@ -33,11 +33,11 @@ def show(fitted: Fitted) -> None:
 
 
 def _numbers(fitted: Fitted) -> None:
-    unsure, frees = uncertainties(fitted), fitted.problem.frees
+    deviations, frees = uncertainties(fitted), fitted.problem.frees
     factors = np.exp(fitted.steps).tolist()
     rows = [
         {"number": key, "before": amount(fitted, key, 1).strip('"')}
-        | {"fitted": amount(fitted, key, factor).strip('"'), "unsure": unsure[key]}
+        | {"fitted": amount(fitted, key, factor).strip('"'), "unsure": deviations[key]}
         for key, factor in zip(frees, factors, strict=True)
     ]
     columns = [
@@ -54,10 +54,15 @@ def _numbers(fitted: Fitted) -> None:
 
 
 def _classes(fitted: Fitted) -> None:
-    off = np.nanmean(abs(fitted.simulated / fitted.problem.measured - 1))
+    mean_error = np.nanmean(abs(fitted.simulated / fitted.problem.measured - 1))
     rows = [
-        {"class": name, "measured": ns, "simulated": ours, "off": ours / ns - 1}
-        for name, (ns, ours) in fitted.classes.items()
+        {
+            "class": name,
+            "measured": measured_ns,
+            "simulated": simulated_ns,
+            "off": simulated_ns / measured_ns - 1,
+        }
+        for name, (measured_ns, simulated_ns) in fitted.classes.items()
     ]
     columns = [
         Column("class", "class", left=True),
@@ -65,4 +70,5 @@ def _classes(fitted: Fitted) -> None:
         Column("simulated ns", "simulated", "{:.2f}".format),
         Column("off", "off", lambda v: f"{100 * v:+.1f} %"),
     ]
-    emit(rows, False, columns, f"medians of classes; pairs are {100 * off:.1f} % off in the mean")
+    title = f"medians of classes; pairs are {100 * mean_error:.1f} % off in the mean"
+    emit(rows, False, columns, title)

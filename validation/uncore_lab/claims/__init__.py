@@ -2,7 +2,7 @@
 
 The files:
 
-    articles/     the claims, a function each
+    articles/     the claims, each of them a function
     claim.py      the class of a claim;  collection.py  all of them
     ranges.py     expected ranges, with their precision
     amounts.py    the numbers of a run that a claim can use
@@ -10,9 +10,9 @@ The files:
     filed.py      answers in validation/results
     wording.py    formats the numbers of claims
 
-Interface: `main(ids, cores, json, renew)` -> exit status: 0, 1 where a run failed or a claim that
-is not reproduced gives no reason, 130 interrupted.  `print_subjects(json)` prints everything that
-the articles name, with the verdicts on file.
+Interface: `main(ids, cores, json, renew)` returns an exit status: 0 for success; 1 if a run failed,
+or if a claim that is not reproduced gives no reason; 130 if the user interrupted.
+`print_subjects(json)` prints everything that the articles name, with the verdicts on file.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def _status(rows: Sequence[Row]) -> int:
 
 
 def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
-    """Runs each job of the claims once, and judges the claims; after an interrupt, only finished
-    ones.
+    """Runs each job of the claims once, and judges the claims. After an interrupt it judges only
+    the claims whose runs have finished.
     """
     needed = {claim.id: claim.jobs() for claim in claims}
     jobs = list(dict.fromkeys(job for runs in needed.values() for job in runs.values()))
@@ -85,7 +85,9 @@ def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
 
 
 def _key(job: Job) -> _Key:
-    """Returns what the points of one curve have in common; the length of a run does not count."""
+    """Returns a key that all points of one curve have in common. It does not include the length of
+    a run.
+    """
     parameters = [parameter for parameter in job.parameters if parameter[0] not in (OPS, LASTS)]
     where = job.machine.id, job.overrides, job.placement, job.smt, job.home
     return where, job.program.sha256, tuple(parameters)
@@ -110,7 +112,7 @@ def _row(
 
 
 def _by_seed(curves: Mapping[str, Mapping[Seed, Curve]]) -> list[dict[str, Curve]]:
-    """Returns the curves by seed, for the seeds that all runs have."""
+    """Returns the curves by seed, for the seeds that occur in all runs."""
     first, *other_runs = curves.values()
     seeds = [seed for seed in first if all(seed in by_seed_of_run for by_seed_of_run in other_runs)]
     return [

@@ -1,12 +1,13 @@
-"""The numbers of a run that a claim can use: of a point, and of a curve over thread counts.
+"""The numbers of a run that a claim can use: those of a point, and those of a curve over threads.
 
-    curve.at(64).throughput       curve.point.throughput, where the run has one thread count
-    curve.peak                    README.md lists all
+    curve.at(64).throughput       of the point with 64 threads
+    curve.point.throughput        of the only point, if the run has one thread count
+    curve.peak                    of the whole curve; README.md lists all numbers
 
     Curve.of(result, units)       the curves of a run, one for each of its seeds
 
-Times are in ns, whatever the unit of a table.  A number that the result lacks raises LookupError or
-ValueError.
+Times are in ns, whatever the unit of the workload's table.  A number that the result lacks raises
+LookupError or ValueError.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from uncore.result import Point, Result
 from uncore.result.repeats import rate, repeats
 
 Seed = int | UnsetType  # seed of a point; UNSET if it ran in lockstep
-NS_PER_UNIT = {"ps": 1e-3, "ns": 1.0, "us": 1e3}  # numbers of other units stay as they are
+NS_PER_UNIT = {"ps": 1e-3, "ns": 1.0, "us": 1e3}  # numbers in other units are not converted
 KNEE_THROUGHPUT_SHARE = 0.9
 
 
@@ -29,18 +30,18 @@ KNEE_THROUGHPUT_SHARE = 0.9
 class Amounts:
     """The numbers of one point."""
 
-    of: Point
-    units: Mapping[str, str]  # table name -> its unit
+    result: Point
+    units: Mapping[str, str]  # unit of each table, by its name
 
     @property
     def throughput(self) -> float:
         """Operations per second of all threads."""
-        return rate(self.of)
+        return rate(self.result)
 
     @property
     def time(self) -> float:
         """Time of an operation of one thread, in ns."""
-        return self.of.threads / self.throughput * 1e9
+        return self.result.threads / self.throughput * 1e9
 
     @property
     def interval(self) -> float:
@@ -60,33 +61,33 @@ class Amounts:
     @property
     def unfairness(self) -> float:
         """Largest number of operations of a thread over the smallest."""
-        return max(self.of.thread_ops) / min(self.of.thread_ops)
+        return max(self.result.thread_ops) / min(self.result.thread_ops)
 
     def fetched(self, *classes: str) -> float:
         """Returns lines fetched per operation; with `classes`, only those from these distances."""
-        moved = self.of.transfers
-        if moved is None:
-            raise ValueError(f"no transfers: {self.of.absent['transfers']}")
-        return sum(moved.get(c, 0) for c in classes or moved) / self.of.ops
+        transfers = self.result.transfers
+        if transfers is None:
+            raise ValueError(f"no transfers: {self.result.absent['transfers']}")
+        return sum(transfers.get(c, 0) for c in classes or transfers) / self.result.ops
 
     def cell(self, table: str, row: int, column: int) -> float:
         """Returns one number of a table that the workload prints."""
-        return self.of.tables[table][row][column] * NS_PER_UNIT.get(self.units[table], 1.0)
+        return self.result.tables[table][row][column] * NS_PER_UNIT.get(self.units[table], 1.0)
 
     def typical(self, table: str, column: int | None = None) -> float:
         """Returns the median of the nonzero cells of a column, or of the whole table."""
         cells = [
             cell
-            for row in self.of.tables[table]
+            for row in self.result.tables[table]
             for place, cell in enumerate(row)
             if cell and column in (None, place)
         ]
         return statistics.median(cells) * NS_PER_UNIT.get(self.units[table], 1.0)
 
     def _latency(self, name: str) -> float:
-        if self.of.latency is None:
-            raise ValueError(f"no latency: {self.of.absent['latency']}")
-        return int(getattr(self.of.latency, name)) / 1000
+        if self.result.latency is None:
+            raise ValueError(f"no latency: {self.result.absent['latency']}")
+        return int(getattr(self.result.latency, name)) / 1000
 
 
 @dataclass(frozen=True)
@@ -97,14 +98,15 @@ class Curve:
 
     @classmethod
     def of(cls, result: Result, units: Mapping[str, str]) -> dict[Seed, Curve]:
-        """Returns the curve of each seed with which every thread count was run."""
+        """Returns a curve for each seed, without seeds that did not run every thread count."""
         counts = [
             {point.seed: Amounts(point, units) for point in repeat.points}
             for repeat in repeats(result)
         ]
         seeds = [seed for seed in counts[0] if all(seed in count for count in counts)]
         return {
-            seed: cls({count[seed].of.threads: count[seed] for count in counts}) for seed in seeds
+            seed: cls({count[seed].result.threads: count[seed] for count in counts})
+            for seed in seeds
         }
 
     def at(self, threads: int) -> Amounts:
@@ -128,6 +130,6 @@ class Curve:
 
     @property
     def knee(self) -> int:
-        """The smallest thread count with nine tenths of the best throughput."""
+        """The smallest thread count with at least nine tenths of the best throughput."""
         knee_rate = KNEE_THROUGHPUT_SHARE * self.best
         return min(n for n, amounts in self.points.items() if amounts.throughput >= knee_rate)

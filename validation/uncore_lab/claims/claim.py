@@ -99,7 +99,9 @@ class Claim:
             raise UserError(f"claim {self.id} has no value: {error!r}") from None
 
     def _asked(self) -> list[str]:
-        """Returns the runs that the function names as parameters; all runs if it takes `**runs`."""
+        """Returns the names of the runs that are parameters of the function; all runs if it takes
+        `**runs`.
+        """
         parameters = inspect.signature(self.answer).parameters.values()
         if any(parameter.kind == parameter.VAR_KEYWORD for parameter in parameters):
             return list(self.runs)
@@ -109,7 +111,7 @@ class Claim:
 def claim(
     text: str, *, neutral: float | None = None, **keys: Any
 ) -> Callable[[Callable[..., float]], Claim]:
-    """Makes a claim of the function that answers it."""
+    """Returns a decorator that makes a claim of the function that answers it."""
 
     def make_claim(answer: Callable[..., float]) -> Claim:
         return Claim(

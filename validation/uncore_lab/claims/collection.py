@@ -4,7 +4,7 @@ The interface:
 
     load(ids) -> claims      in the order of their names; without ids, all of them
     figures() -> figures     every figure that the articles state, by its number
-    unasked() -> tuples      figures that are no experiment, with the reason
+    unasked() -> tuples      figures that no run can show, with the reason
     subjects() -> subjects   everything that the articles name, with the claims or commands that
                              check it
 """
@@ -26,7 +26,7 @@ from uncore_lab.claims.claim import Claim
 
 FIGURES = Path(__file__).with_name("figures.csv")
 SUBJECTS = Path(__file__).with_name("subjects.csv")
-UNASKED = Path(__file__).with_name("unasked.toml")  # figures of articles that are no experiment
+UNASKED = Path(__file__).with_name("unasked.toml")  # figures of articles that no run can show
 
 
 class Figure(NamedTuple):
@@ -40,7 +40,7 @@ class Figure(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """A line of subjects.csv: it has claims, a figure that no claim checks, or a verdict."""
+    """A line of subjects.csv. It has claims, or a figure that no claim checks, or a verdict."""
 
     row: str
     article: str
@@ -48,12 +48,12 @@ class Subject(NamedTuple):
     claims: str  # names of claims, separated by spaces
     command: str  # arguments of `uncore`; if empty, `claims` with these names
     unasked: str  # a figure of the group in unasked.toml
-    verdict: str  # without claims: runs, nominal, missing
+    verdict: str  # verdict of a subject without claims: "runs", "nominal" or "missing"
     note: str
 
 
 def load(ids: Sequence[str] = ()) -> list[Claim]:
-    """Returns the claims with these names, or all."""
+    """Returns the claims with these names, or all claims if no name is given."""
     all_claims = _claims_by_name()
     for name in ids:
         if name not in all_claims:
@@ -66,7 +66,7 @@ def load(ids: Sequence[str] = ()) -> list[Claim]:
 
 @cache
 def _claims_by_name() -> dict[str, Claim]:
-    """Finds every claim in the modules of `articles`, by name."""
+    """Returns every claim in the modules of `articles`, by its name."""
     modules = [
         import_module(f"{articles.__name__}.{module.name}")
         for module in pkgutil.iter_modules(articles.__path__)
@@ -88,6 +88,6 @@ def subjects() -> list[Subject]:
 
 
 def unasked() -> list[tuple[list[int], str, str]]:
-    """Returns tuples: figures, their description, and the reason why no claim checks them."""
+    """Returns tuples of figures, their description, and the reason why no claim checks them."""
     groups = tomllib.loads(UNASKED.read_text())["group"]
     return [(group["figures"], group["what"], group["why"]) for group in groups]

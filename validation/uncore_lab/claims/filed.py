@@ -1,10 +1,10 @@
-"""The answers on file, validation/results/claims.csv.
+"""Reads and writes the answers on file, validation/results/claims.csv.
 
 The interface:
 
     table(rows, keep_others)    the table that `uncore claims --renew` writes
     rows(claims)                claims with the answers of the last `--renew`
-    subject_rows()              everything that the articles name, with the verdicts of its claims
+    subject_rows()              every subject of the articles, with its verdict
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from uncore_lab.claims.verdict import (
 from uncore_lab.results import table as files
 
 TABLE_NAME = "claims"
-NOT_ASKED = "not asked"  # verdict of a figure that is no experiment
+NOT_ASKED = "not asked"  # verdict of a figure that no run can show
 WORST_FIRST = (NOT_RUN, NOT_REPRODUCED, SAME_DIRECTION, ILLUSTRATION, REPRODUCED)
 
 
 def table(rows: Sequence[Row], *, keep_others: bool = False) -> files.Table:
-    """Makes a table of the rows; with `keep_others`, also of the rows on file of all
-    other claims.
+    """Returns a table of the rows. With `keep_others`, it also has the rows on file of all other
+    claims.
     """
-    new = {row.id: _line(row) for row in rows}
+    new_lines = {row.id: _line(row) for row in rows}
     lines_on_file = {line["claim"]: line for line in files.load(TABLE_NAME)} if keep_others else {}
-    lines: dict[str, Mapping[str, object]] = {**lines_on_file, **new}
+    lines: dict[str, Mapping[str, object]] = {**lines_on_file, **new_lines}
     return files.Table(TABLE_NAME, ("claim",), [dict(lines[name]) for name in sorted(lines)])
 
 
@@ -78,8 +78,8 @@ def _row(claim: Claim, line: files.Line) -> Row:
 
 
 def subject_rows() -> list[dict[str, str]]:
-    """Returns each subject with its verdict: the worst among its claims, or one stated for the
-    subject.
+    """Returns each subject with its verdict: the worst verdict of its claims, or the verdict that
+    subjects.csv states.
     """
     answered = {row.id: row for row in rows(load())}
     reasons = {str(number): why for numbers, _, why in unasked() for number in numbers}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FIGURE_TOLERANCE, ABOUT_TOLERANCE = 0.1, 0.2  # relative tolerances, up and down
+FIGURE_TOLERANCE, ABOUT_TOLERANCE = 0.1, 0.2  # relative tolerances in both directions
 
 
 @dataclass(frozen=True)
@@ -51,5 +51,5 @@ def because(low: float, high: float, why: str) -> Range:
     return Range(low, high, why)
 
 
-def _range_around(number: float, part: float, why: str) -> Range:
-    return Range((1 - part) * number, (1 + part) * number, why)
+def _range_around(number: float, tolerance: float, why: str) -> Range:
+    return Range((1 - tolerance) * number, (1 + tolerance) * number, why)

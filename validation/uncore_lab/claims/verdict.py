@@ -4,10 +4,10 @@
     same direction    a comparison (equal at `neutral`): the same side wins;
                       an amount: within a factor of two of the range
     not reproduced    anything else; the claim states which mechanism the model lacks
-    illustration      within the range, but a number of the model was fitted to this very claim
-    not run           a self-check or a guest failed, or the user interrupted
+    illustration      within the range, but a number of the model was fitted to the same claim
+    not run           a self-check or a guest failed, or the user interrupted the run
 
-The judged number is the median of the seeds' answers.  `agree` counts the seeds whose own answer
+The judged number is the median of the seeds' answers.  `agree` counts the seeds whose answer alone
 has the same verdict.
 """
 
@@ -25,7 +25,7 @@ REPRODUCED, SAME_DIRECTION, NOT_REPRODUCED = "reproduced", "same direction", "no
 ILLUSTRATION, NOT_RUN = "illustration", "not run"
 VERDICTS = (REPRODUCED, SAME_DIRECTION, NOT_REPRODUCED, ILLUSTRATION, NOT_RUN)
 SAME_MAGNITUDE_FACTOR = 2  # two amounts within this factor are of the same magnitude
-# A ratio agrees in direction up to this power of the claimed one: 1.5 is the square root of 2.25.
+# A ratio agrees in direction from this root up to this power of the claimed ratio.
 MAX_EFFECT_POWER = 3
 
 
@@ -48,8 +48,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(claim: Claim, answers: Sequence[float], failure: str = "") -> Row:
-    """Judges a claim by its answers, one for each seed. Without answers `failure` gives
-    the reason.
+    """Judges a claim by its answers, one for each seed. If there are no answers, `failure` is the
+    reason.
     """
     median_answer = median_low(answers) if answers else None
     its_verdict = NOT_RUN if median_answer is None else verdict(claim, median_answer)
@@ -84,7 +84,7 @@ def verdict(claim: Claim, answer: float) -> str:
 
 
 def _agrees_in_direction(ratio: float, low: float, high: float) -> bool:
-    """True if a ratio is on the same side of 1 as the range, and neither too near to 1 nor far
+    """True if the ratio is on the same side of 1 as the range, and neither too close to 1 nor far
     beyond the range.
     """
     if high <= 1 and ratio > 0:

@@ -1,12 +1,12 @@
-"""Formats the numbers of claims for people.
+"""Formats the numbers of claims for tables and sentences.
 
 The interface:
 
     summary(rows)            the number of claims of each verdict
     verdict_counts(words)    the number of subjects of each verdict
-    amount(value, unit)      12.3 ns, or a range of them
-    over_seeds(row)          6.2 to 19.7 x: the least and the greatest answer
-    verdict(row)             the verdict; if seeds disagree, with the number of seeds that share it
+    amount(value, unit)      a value such as 12.3 ns, or a range
+    over_seeds(row)          the least and the greatest answer, such as 6.2 to 19.7 x
+    verdict(row)             the verdict; if seeds disagree, with the number of seeds that agree
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from uncore_lab.claims.verdict import VERDICTS, Row
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Counts the claims of each verdict, and among claims without a fitted number those
-    that hold.
+    """Returns the number of claims of each verdict, and how many of the claims without a fitted
+    number hold.
     """
     counts = Counter(row.verdict for row in rows)
     free = [row for row in rows if not row.fitted]

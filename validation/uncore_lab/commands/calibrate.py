@@ -41,10 +41,10 @@ def calibrate(
     resolved = topology.load(machine)
     problem.check_keys(resolved, free)
     fit.check_choice(resolved, home, slices)
-    fit_problem = problem.Problem.of(machine, matrix, free)
+    fit_problem = problem.Problem.load(machine, matrix, free)
     if order := numbered(matrix, resolved):
         note(order)
-    with progress(fit.turns(resolved, home, slices), "calibrating", "fits") as advance:
+    with progress(fit.max_advances(resolved, home, slices), "calibrating", "fits") as advance:
         fitted = fit.solve(fit_problem, home, slices, advance)
     report.show(fitted)
     if determined.doubtful(fitted) and output and not doubtful:

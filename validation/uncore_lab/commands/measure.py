@@ -18,7 +18,7 @@ from uncore.support.output_files import write_whole
 from uncore_lab.measure import hwloc as lstopo
 from uncore_lab.measure import machine_file as describe
 from uncore_lab.measure import plan, record, report
-from uncore_lab.measure.bench import Here, usable
+from uncore_lab.measure.bench import ThisComputer, usable
 from uncore_lab.measure.measure import measure as measured
 
 
@@ -67,7 +67,7 @@ def _measure(output: Path | None, csv: Path | None, effort: plan.Effort, threads
         counts = thread_counts(threads, len(computer.cpus))
         pinned.room_for(counts)
         effort = msgspec.structs.replace(effort, threads=counts)
-    measurement = measured(Here(), computer, sysfs.setting(), effort)
+    measurement = measured(ThisComputer(), computer, sysfs.setting(), effort)
     report.show(measurement)
     if output:
         record.save(measurement, output)

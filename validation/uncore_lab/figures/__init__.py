@@ -14,9 +14,9 @@ The data, then the modules:
     hardware.py          reads the files of machines, and matrices
     numbering.py         recognises the order of the rows of a user's matrix
     additive_parts.py    splits handoffs in a shared cache into a part of each core
-    simulate.py          simulates the same matrix
+    simulate.py          simulates the same matrix as a measurement
     sample.py            simulates the class medians of a sample of cores
-    published.py         the measured class medians, as a column beside simulated ones
+    published.py         the measured class medians, as a column next to simulated ones
 """
 
 from pathlib import Path

@@ -1,12 +1,12 @@
-"""Splits handoffs inside a shared cache, where one slice owns the line, into parts of cores: L(i,
-j) = part(i) + part(j).
+"""Splits the latency of handoffs inside a shared cache, where one slice owns the line, into a part
+of each core: L(i, j) = part(i) + part(j).
 
     parts_of(machine, ns) -> {"ccx0": AdditiveParts(ns of each of its members, r2), ...}
     sliced(machine) -> the innermost level whose resolver has several slices
     shared_cache(machine) -> the innermost level that resolves ownership
 
-Members are cores, or tiles of cores that share a cache.  The parts are a least-squares fit over the
-pairs; `r2` is the share of the pairs' variance that the sums explain.
+Members are cores, or groups of cores that share a private cache.  The parts are a least-squares fit
+over the pairs; `r2` is the share of the pairs' variance that the sums explain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Matrix, level_of_pairs, members_of
 
-MIN_MEMBERS = 6  # with fewer members their pairs are too few to separate parts from noise
+MIN_MEMBERS = 6  # fewer members have too few pairs to separate parts from noise
 
 
 class AdditiveParts(NamedTuple):
@@ -39,14 +39,14 @@ def sliced(machine: Machine) -> str:
 def parts_of(machine: Machine, ns: Matrix) -> dict[str, AdditiveParts]:
     level = sliced(machine)
     domain, member = members_of(machine, level)
-    inside = np.argwhere((level_of_pairs(machine) == level) & ~np.isnan(ns))
+    pairs_of_level = np.argwhere((level_of_pairs(machine) == level) & ~np.isnan(ns))
     parts = {}
-    for number in range(int(domain.max()) + 1):
-        members = np.unique(member[domain == number])
-        pairs = inside[domain[inside[:, 0]] == number]
+    for index in range(int(domain.max()) + 1):
+        members = np.unique(member[domain == index])
+        pairs = pairs_of_level[domain[pairs_of_level[:, 0]] == index]
         if len(members) >= MIN_MEMBERS and len(pairs) > len(members):
             units = np.searchsorted(members, member[pairs])
-            parts[f"{level}{number}"] = _solved(ns[tuple(pairs.T)], units, len(members))
+            parts[f"{level}{index}"] = _solved(ns[tuple(pairs.T)], units, len(members))
     return parts
 
 

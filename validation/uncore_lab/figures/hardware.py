@@ -1,17 +1,18 @@
 """Reads measurements of real machines: the figures that come with uncore, and a user's own matrix.
 
 `machines/ID.toml` holds a machine's class medians; the parts of its cores inside one L3, if these
-were measured; and assumptions about what nobody recorded (the home of the line, the slice that
-owned it).  Other experiments keep their figures in tables of the same file.
+were measured; and assumptions about facts that nobody recorded (the home of the line, the slice
+that owned it).  Other experiments keep their figures in tables of the same file.
 
-    carried(table) -> names of the machines that have it;  well_measured(): in good quality
-    part(machine, table, kind) -> such a table as a struct of this kind
+    machines_with_figures(table) -> names        machines whose file has this table
+    well_measured() -> names                     machines with handoffs of good quality
+    part(machine, table, kind) -> Kind           one table of a machine's file, as a struct
     read(machine) -> Hardware                    the handoffs of a machine
-    by_level(machine, home) -> Hardware          the same without figures: a class for each level
+    by_level(machine, home) -> Hardware          classes of a machine without figures, by level
 
 Matrices are in ns by hart, NaN where unknown:
 
-    carried_matrix(hardware, machine)            the carried figures written out pair by pair
+    matrix_of_figures(hardware, machine)         the figures of the machine's file for each pair
     measured_matrix(path, machine)               a CSV of the core-to-core-latency collections;
                                                  numbered(path, machine): a note on its order
 
@@ -44,21 +45,21 @@ Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
-HANDOFFS = "classes"  # table of a machine's handoffs; a file without it has none
+HANDOFFS = "classes"  # name of the table of a machine's handoffs
 OTHER_EXPERIMENTS = ("contended", "directory", "ipi", "scaling")  # tables of other experiments
 BOUND_QUALITIES = ("A", "A-", "B")
 OWN_MATRIX = "own"  # quality of a user's own matrix, to which no bounds apply
 
 
 class DistanceClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A distance class: the pairs of harts whose innermost common level is `within`, on one side of
-    the home and of certain kinds of cores.
+    """The pairs of harts whose innermost common level is `within`. A class may be restricted to one
+    side of the home (`side`) and to certain kinds of cores (`kinds`).
     """
 
     within: str
     ns: float  # median
     pairs: int
-    side: str = ""  # "home": both cores are near the home; "mixed": one is; "remote": neither
+    side: str = ""  # "home": both cores are near the home; "mixed": one is; "remote": none is
     kinds: str = ""  # "core small": one core of each kind; "": any kinds
 
 
@@ -96,48 +97,52 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         at_home_harts = np.zeros(machine.harts, dtype=bool)
         for name in self.at_home:
             at_home_harts[_harts_of(machine, name)] = True
-        both, neither = (
+        both_near, none_near = (
             np.logical_and.outer(at_home_harts, at_home_harts),
             np.logical_and.outer(~at_home_harts, ~at_home_harts),
         )
-        return {"home": both, "mixed": ~both & ~neither, "remote": neither}
+        return {"home": both_near, "mixed": ~both_near & ~none_near, "remote": none_near}
 
 
 def _ancestors(machine: Machine) -> list[tuple[int, ...]]:
-    """Returns for each hart the member of each level that it is in, without the system."""
+    """Returns for each hart the numbers of the groups that contain it, outermost level first,
+    without the system.
+    """
     return [machine.shape[core][1:] for core in machine.hart_cores]
 
 
 def level_of_pairs(machine: Machine) -> NDArray[np.str_]:
-    """Returns the innermost level that two harts share, for every pair."""
+    """Returns for every pair of harts their innermost common level."""
     shape = np.array(machine.shape)[list(machine.hart_cores)]
-    shared = (shape[:, None] == shape).sum(axis=2)
-    levels: NDArray[np.str_] = np.array(machine.levels)[shared - 1]
+    common_levels = (shape[:, None] == shape).sum(axis=2)
+    levels: NDArray[np.str_] = np.array(machine.levels)[common_levels - 1]
     np.fill_diagonal(levels, "")
     return levels
 
 
 def kinds_of_pairs(machine: Machine) -> NDArray[np.str_]:
-    """Returns for every pair the kinds of the two cores, in the same order for (a, b)
-    and (b, a).
+    """Returns for every pair of harts the kinds of their cores, such as "core small". The order of
+    the kinds is the same for (a, b) and (b, a).
     """
     names, kinds = machine.kind_names, machine.core_kinds
-    of = np.array([names.index(kinds[core]) for core in machine.hart_cores])
+    kind = np.array([names.index(kinds[core]) for core in machine.hart_cores])
     pair_kinds = np.array([[f"{a} {b}" for b in names] for a in names])
-    return np.asarray(pair_kinds[np.minimum.outer(of, of), np.maximum.outer(of, of)])
+    return np.asarray(pair_kinds[np.minimum.outer(kind, kind), np.maximum.outer(kind, kind)])
 
 
-def carried(table: str = HANDOFFS) -> list[str]:
-    """Returns the machines that have figures of this kind."""
+def machines_with_figures(table: str = HANDOFFS) -> list[str]:
+    """Returns the names of the machines whose file has this table."""
     return sorted(path.stem for path in MACHINES.glob("*.toml") if table in _document(path))
 
 
 def well_measured() -> list[str]:
-    """Returns the machines measured well enough for bounds and for predicting others."""
-    read_ = ((name, read(name)) for name in carried())
+    """Returns the machines whose handoffs were measured well enough to have bounds and to predict
+    other machines.
+    """
+    all_hardware = ((name, read(name)) for name in machines_with_figures())
     return [
         name
-        for name, hardware in read_
+        for name, hardware in all_hardware
         if hardware.quality in BOUND_QUALITIES and not hardware.lends_nothing
     ]
 
@@ -172,10 +177,10 @@ def _converted(path: Path, document: Any, kind: type[Kind]) -> Kind:
 
 
 def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> Hardware:
-    """Returns classes for a machine without figures: one for each level, each side of the home, and
-    each two kinds of cores.
+    """Returns the distance classes of a machine without figures. Pairs are grouped by their
+    innermost common level, by side (near or far from the home), and by the kinds of their cores.
 
-    Inside the innermost level that resolves ownership there are no sides.
+    Levels inside the innermost resolver have no sides.
     """
     if home:
         check_home(home, machine)
@@ -186,29 +191,33 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
     classes = {}
     for level in classes_of(machine):
         everyone = lower & (levels == level)
-        inside = machine.levels.index(level) >= machine.levels.index(machine.resolvers[0].level)
-        sides = {} if inside else without_classes.sides(machine)
+        inside_resolver = machine.levels.index(level) >= machine.levels.index(
+            machine.resolvers[0].level
+        )
+        sides = {} if inside_resolver else without_classes.sides(machine)
         sides = {side: mask for side, mask in sides.items() if (mask & everyone).any()}
         for side, mask in sides.items() if len(sides) > 1 else (("", everyone),):
             for pair in np.unique(kinds[mask & everyone]):
                 pairs = int(np.count_nonzero(mask & everyone & (kinds == pair)))
-                of = str(pair) if machine.kinds else ""
-                classes[_label(level, side, of)] = DistanceClass(
-                    level, float("nan"), pairs, side, of
+                pair_kinds = str(pair) if machine.kinds else ""
+                classes[_label(level, side, pair_kinds)] = DistanceClass(
+                    level, float("nan"), pairs, side, pair_kinds
                 )
     return msgspec.structs.replace(without_classes, classes=classes)
 
 
 def _label(level: str, side: str, kinds: str) -> str:
-    """Names a class, such as "die-home"; "die-small" for two small cores,
-    "die-core-small" for one.
+    """Returns the name of a class: "die-home" for pairs of the die near the home, "die-small" for
+    pairs of small cores, "die-core-small" for pairs of a usual and a small core.
     """
     kinds = "-".join(dict.fromkeys(kinds.split()))
     return "-".join(filter(None, (level, side, kinds if kinds != "core" else "")))
 
 
 def _parts_at(machine: Machine, home: str) -> list[str]:
-    """Returns the part whose own memory node is the home; none if memory has one node."""
+    """Returns the part of the machine whose memory node is the home, such as "socket1"; none if the
+    machine has one memory node.
+    """
     members = [len(set(column)) for column in zip(*machine.shape, strict=True)]
     nodes = len(machine.memories)
     if nodes < 2 or nodes not in members or not home.startswith("node"):
@@ -216,9 +225,9 @@ def _parts_at(machine: Machine, home: str) -> list[str]:
     return [machine.levels[members.index(nodes)] + home.removeprefix("node")]
 
 
-def carried_matrix(hardware: Hardware, machine: Machine) -> Matrix:
-    """Returns a matrix with each pair's class median, or the finer figure that the file
-    has for it.
+def matrix_of_figures(hardware: Hardware, machine: Machine) -> Matrix:
+    """Returns a matrix with the class median of each pair, or with a finer figure if the file has
+    one for the pair.
     """
     ns = np.full((machine.harts, machine.harts), np.nan)
     for name, mask in hardware.masks(machine).items():
@@ -230,19 +239,19 @@ def carried_matrix(hardware: Hardware, machine: Machine) -> Matrix:
 
 
 def _write_between(ns: Matrix, machine: Machine, level: str, rows: list[list[float]]) -> None:
-    """Writes figures for pairs of two members of a level; the diagonal is for pairs within one
-    member.
+    """Writes the figures for pairs of harts in two members of a level. The diagonal of `rows` holds
+    those for pairs within one member.
     """
     depth = machine.levels.index(level) - 1
-    member = [above[depth] for above in _ancestors(machine)]
+    member = [ancestors[depth] for ancestors in _ancestors(machine)]
     shared_levels = machine.levels[: depth + 2]
     for a, b in np.argwhere(np.isin(level_of_pairs(machine), shared_levels) & ~np.isnan(ns)):
         ns[a, b] = rows[member[a]][member[b]]
 
 
 def _write_parts(ns: Matrix, machine: Machine, parts_by_domain: dict[str, list[float]]) -> None:
-    """Writes the pairs within a cache where one slice owns the line: the sum of both members'
-    parts.
+    """Writes the figures for pairs within a cache where one slice owns the line: the sum of the
+    parts of both members.
     """
     levels = level_of_pairs(machine)
     for name, parts in parts_by_domain.items():
@@ -256,7 +265,9 @@ def _write_parts(ns: Matrix, machine: Machine, parts_by_domain: dict[str, list[f
 
 
 def members_of(machine: Machine, level: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns for each hart its group of the level, and its group of the level below."""
+    """Returns two arrays: for each hart the number of its group at the level, and of its group at
+    the next inner level.
+    """
     depth = machine.levels.index(level)
     pairs = np.array([core[depth : depth + 2] for core in machine.shape])
     return tuple(pairs[list(machine.hart_cores)].T)
@@ -267,13 +278,13 @@ def _harts_of(machine: Machine, domain: str) -> list[int]:
     level = domain.rstrip("0123456789")
     depth = machine.levels.index(level) - 1
     member = int(domain.removeprefix(level))
-    return [h for h, above in enumerate(_ancestors(machine)) if above[depth] == member]
+    return [h for h, ancestors in enumerate(_ancestors(machine)) if ancestors[depth] == member]
 
 
 def measured_matrix(path: Path, machine: Machine) -> Matrix:
-    """Reads a matrix in ns from a CSV file with a lower triangle. Rows and columns are the
-    operating system's CPUs, in an order that the matrix itself shows (numbering.py). It has as many
-    rows as the machine has harts, or as it has cores if SMT was off.
+    """Reads a matrix in ns from a CSV file with a lower triangle. Rows and columns are the CPUs of
+    the operating system, in an order that the matrix itself shows (numbering.py). The file has as
+    many rows as the machine has harts, or as it has cores if SMT was off.
     """
     rows = _rows(path, machine)
     numbering = recognised(rows, machine)
@@ -299,7 +310,7 @@ def numbered(path: Path, machine: Machine) -> str:
 
 
 def _rows(path: Path, machine: Machine) -> Matrix:
-    """Reads ns by CPU into both triangles; NaN for unknown."""
+    """Reads the file as ns by CPU and fills both triangles; unknown values are NaN."""
     try:
         texts = list(csv.reader(path.read_text().splitlines()))
     except (OSError, UnicodeDecodeError) as error:

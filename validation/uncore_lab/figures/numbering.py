@@ -4,8 +4,8 @@
     check(numbering, rows, machine, path)       refuses a matrix whose siblings are not nearest
 
 A matrix is read in the order that its machine's file states (`cpus`), unless another common order
-explains far better which pairs are near.  Then that order is taken, and a note says so.  The matrix
-of another machine makes no sense in any order; its error shows that.
+explains much better which pairs are near.  In this case that order is taken, and a note says so.  A
+matrix of another machine fits no order; its large errors show that.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.machine import Machine
 
 Matrix = NDArray[np.float64]
-# another order is taken only if the variance within levels is below this share of the file's
-# order's
+# another order is taken only if its variance within levels is below this share of the variance with
+# the file's order
 BETTER_ORDER_RATIO = 0.5
-MAX_SIBLING_RATIO = 1.1  # largest handoff to a sibling over the nearest other CPU
-MAX_ODD_SIBLINGS_SHARE = 0.1  # share of CPUs whose sibling may be farther than that
+MAX_SIBLING_RATIO = 1.1  # largest ratio of a handoff to a sibling to one to the nearest other CPU
+MAX_ODD_SIBLINGS_SHARE = 0.1  # largest share of CPUs that may exceed MAX_SIBLING_RATIO
 STATED_ORDER = "as its file says"
 
 
@@ -60,8 +60,8 @@ def check(numbering: Numbering, rows: Matrix, machine: Machine, path: Path) -> N
 
 
 def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int, int] | None:
-    """Returns the CPU, its nearest sibling, and a CPU that is nearer than it; None if there is
-    none.
+    """Returns the CPU, its nearest sibling, and a CPU of another core that is nearer than this
+    sibling; None if no CPU is nearer.
     """
     own_core = cores[cpu]
     if own_core is None:
@@ -83,25 +83,30 @@ def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int,
 
 
 def _unexplained(rows: Matrix, numbering: Numbering, machine: Machine) -> float:
-    """Returns the variance of the logarithms within levels, over all pairs."""
+    """Returns the sum of squared deviations of all pairs' logarithms from the mean of their level,
+    which the levels leave unexplained.
+    """
     shape = np.array(machine.shape)
     known_cpus = [cpu for cpu, hart in enumerate(numbering.harts) if hart is not None]
     cores = np.array(
         [machine.hart_cores[numbering.harts[cpu] or 0] for cpu in known_cpus], dtype=int
     )
-    shared = (shape[cores][:, None] == shape[cores]).sum(axis=2)
+    common_levels = (shape[cores][:, None] == shape[cores]).sum(axis=2)
     known_ns = rows[np.ix_(known_cpus, known_cpus)]
     measured_pairs = np.tri(len(known_cpus), k=-1, dtype=bool) & (known_ns > 0)
-    groups = [np.log(known_ns[measured_pairs & (shared == depth)]) for depth in np.unique(shared)]
+    groups = [
+        np.log(known_ns[measured_pairs & (common_levels == depth)])
+        for depth in np.unique(common_levels)
+    ]
     return float(sum(group.var() * group.size for group in groups if group.size))
 
 
 def _numberings(machine: Machine, count: int) -> Iterator[Numbering]:
-    """Yields the numberings to try; that of the machine's file comes first."""
+    """Yields the numberings to try, beginning with that of the machine's file."""
     stated = hart_of_cpu(machine)
     if count == machine.cores:
-        first = {machine.harts_of(core)[0] for core in range(machine.cores)}
-        stated = [hart for hart in stated if hart in first]
+        first_harts = {machine.harts_of(core)[0] for core in range(machine.cores)}
+        stated = [hart for hart in stated if hart in first_harts]
     yield Numbering(STATED_ORDER, stated)
     if len(stated) != count or count % machine.cores or machine.harts % machine.cores:
         return
@@ -116,7 +121,9 @@ def _numberings(machine: Machine, count: int) -> Iterator[Numbering]:
 
 
 def _in_turn(machine: Machine) -> list[int]:
-    """Returns the cores in turn: the first of each socket, then the second of each, and so on."""
+    """Returns the cores with sockets in turn: the first core of each socket, then the second of
+    each, and so on.
+    """
     groups: dict[int, list[int]] = {}
     for core, path in enumerate(machine.shape):
         groups.setdefault(path[1] if len(path) > 1 else 0, []).append(core)

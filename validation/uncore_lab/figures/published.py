@@ -12,10 +12,10 @@ from uncore_lab.figures import hardware
 
 def handoffs(machine: Machine) -> MeasuredHandoffs | None:
     """Returns the median of each distance class on the real machine; None without figures."""
-    if machine.id not in hardware.carried():
+    if machine.id not in hardware.machines_with_figures():
         return None
     read = hardware.read(machine.id)
-    ns = hardware.carried_matrix(read, machine)
+    ns = hardware.matrix_of_figures(read, machine)
     levels = hardware.level_of_pairs(machine)
     by_class = {name: ns[(levels == name) & ~np.isnan(ns)] for name in classes(machine)}
     medians = {

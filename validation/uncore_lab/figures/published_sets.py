@@ -2,14 +2,15 @@
 bench/NAME.toml.
 
     names(), read(name) -> Published    README.md explains the keys
-    PublishedCurve.jobs(machine)        a job per figure
-    PublishedCurve.measured             the figures in our unit
-    sealed() -> Seal                    the sets that judge, and the day each was opened
+    PublishedCurve.jobs(machine)        a job for each figure
+    PublishedCurve.measured             the figures, in the unit of the simulation
+    sealed() -> Seal                    the sets that judge the model, and the day on which
+                                              each was opened
     broken(seal) -> words               differences between the seal and the files
 
 Half of the sets judge the model.  They were put on record, with a digest of their figures and
-machine, before any of them was simulated, and are simulated only once `opened` names a day.
-Invariant: no simulation depends on a figure, except where a row states `fit`.
+machine, before any of them was simulated.  They are simulated only after `opened` names a day.
+Invariant: no simulation depends on a figure, unless its curve states `fit`.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ SEEDS = 1, 2, 3
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 ParameterValues = Mapping[str, str | int | bool]
 NO_PARAMETER_VALUES: ParameterValues = {}
-Figure = float | tuple[float, float]  # a number, or a range, which counts as its middle
+Figure = float | tuple[float, float]  # a number, or a range, whose middle is compared
 
 # The compared quantity, computed from the operations of a run and its time.
 Quantity = Literal[
-    "rate",  # millions of operations a second, all threads
-    "each",  # millions of operations a second of one thread, on average
-    "hart",  # millions of operations a second of thread `hart`
-    "time",  # ns an operation, all threads together
-    "own",  # ns an operation of one thread
+    "rate",  # millions of operations per second of all threads
+    "each",  # millions of operations per second of one thread, on average
+    "hart",  # millions of operations per second of thread `hart`
+    "time",  # ns per operation of all threads together
+    "own",  # ns per operation of one thread
     "apart",  # longest time of a thread over the shortest
 ]
 
@@ -53,17 +54,17 @@ class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     show: Quantity
     workload: str
     values: list[Figure]  # in the published unit
-    scale: float = 1.0  # factor from the figures' unit to ours
+    scale: float = 1.0  # factor from the published unit to that of `show`
     hart: int = 0
     set: ParameterValues = {}
     vary: dict[str, list[str | int | bool]] = {}
     threads: int | list[int] = 2
     places: list[str] = []
     placement: str = "compact"
-    points: list[str] = []  # names of the figures; if empty, their thread counts
+    points: list[str] = []  # names of the figures; if empty, the thread counts are their names
     relative: bool = False  # True: the figures are relative to the first one
     fit: str = ""  # parameter, in ns, that is fitted to the first figure
-    used: str = ""  # numbers of the machine that were chosen by these figures
+    used: str = ""  # numbers of the machine that were chosen to fit these figures
 
     def __post_init__(self) -> None:
         size = len(self.values)
@@ -76,8 +77,8 @@ class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def measured(self) -> list[float]:
-        ours = [self.scale * _middle(value) for value in self.values]
-        return [value / ours[0] for value in ours] if self.relative else ours
+        figures = [self.scale * _middle(value) for value in self.values]
+        return [value / figures[0] for value in figures] if self.relative else figures
 
     @property
     def labels(self) -> list[str]:
@@ -87,8 +88,8 @@ class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.threads[index] if isinstance(self.threads, list) else self.threads
 
     def kind(self, index: int) -> str:
-        """Returns how the figure at this index is used: "used" chose a number of the machine, "fit"
-        and "base" set the curve's scale, the others are "predicted".
+        """Returns the use of the figure at this index: "used" if it chose a number of the machine,
+        "fit" or "base" if it sets the curve's scale, otherwise "predicted".
         """
         if self.used:
             return "used"
@@ -126,7 +127,7 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source: str
     measured: str  # machine that was measured, in words
     machine: str  # name of the machine that is simulated
-    unlike: str  # differences from the measurement: compiler, clock, system
+    unlike: str  # differences between simulation and measurement: compiler, clock, system
     curves: list[PublishedCurve]
 
     @property
@@ -186,14 +187,14 @@ def _converted(path: Path, kind: type[Kind]) -> Kind:
 
 
 def judges_of(sets: Iterable[str]) -> list[str]:
-    """Returns every second set, in the order of the names' digests."""
+    """Returns the sets that judge the model: every second one, in the order of their names'
+    digests.
+    """
     return sorted(sets, key=lambda name: sha256(name.encode()).hexdigest())[1::2]
 
 
 def digest(name: str) -> str:
-    """Returns the SHA-256 of a set's file and, if the set has a machine file of its own, of that
-    too.
-    """
+    """Returns the SHA-256 of a set's file, followed by the set's own machine file if it has one."""
     machine = read(name).own_machine
     files = [BENCH / f"{name}.toml", *([machine] if machine else [])]
     return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
@@ -202,8 +203,8 @@ def digest(name: str) -> str:
 def broken(seal: Seal) -> Iterator[str]:
     if sorted(seal.judges) != sorted(judges_of([*seal.judges, *seal.open])):
         yield "the judges are not every second one in the order of the names' digests"
-    for name, before in seal.judges.items():
-        if digest(name) != before:
+    for name, sealed_digest in seal.judges.items():
+        if digest(name) != sealed_digest:
             yield f"{name}: its figures or its machine changed after {seal.date}"
     for name in seal.opened.keys() - seal.judges.keys():
         yield f"{name}: opened, but no judge"

@@ -1,11 +1,11 @@
-"""Class medians from a sample of a machine's cores: enough for a prediction, in about a second.
+"""Simulates class medians from a sample of a machine's cores, which takes about a second.
 
     Sample.of(machine, hardware)             chooses the cores, and the pairs of each class
     sample.medians(machine, seeds) -> ns by class
     sample.pairs(machine) -> ns by hart      NaN for pairs outside of the sample
 
-The numbers of the machine may change from call to call, its shape may not.  Cores are taken evenly
-from every innermost group, so each class and each side of the home keeps some pairs.
+The numbers of the machine may change from call to call, but its shape may not.  Cores are taken
+evenly from every innermost group, so each class and each side of the home has some pairs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from uncore_lab.figures.hardware import Hardware, Mask, Matrix
 from uncore_lab.figures.simulate import handoffs
 
 SAMPLE_CORES = 36  # 630 pairs
-SAMPLE_ROUNDS = 25  # handoff rounds of a pair; from the third round on all are alike
+SAMPLE_ROUNDS = 25  # handoff rounds of a pair; all rounds from the third on take the same time
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,16 @@ class Sample:
 
 
 def medians(ns: Matrix, masks: dict[str, Mask]) -> dict[str, float]:
-    """Returns the median of each class that has a known pair."""
+    """Returns the median of each class, without classes of which no pair is known."""
     by_class = {name: ns[mask & ~np.isnan(ns)] for name, mask in masks.items()}
     return {name: float(np.median(pairs)) for name, pairs in by_class.items() if pairs.size}
 
 
 def chosen(machine: Machine) -> tuple[int, ...]:
-    """Returns at least two cores of each innermost group, and more if the groups are few."""
+    """Returns at least two cores of each innermost group, and more if there are few groups."""
     groups: dict[tuple[int, ...], list[int]] = {}
-    for core, above in enumerate(machine.shape):
-        groups.setdefault(above[:-1], []).append(core)
+    for core, path in enumerate(machine.shape):
+        groups.setdefault(path[:-1], []).append(core)
     cores_per_group = max(2, SAMPLE_CORES // len(groups))
     return tuple(core for members in groups.values() for core in _evenly(members, cores_per_group))
 

@@ -1,16 +1,17 @@
 """Simulates the counterpart of a measured core-to-core matrix.
 
     handoffs(machine, hardware) -> ns by hart, lower triangle
-    handoffs(machine, hardware, cores, rounds)    of some cores only; NaN elsewhere
+    handoffs(machine, hardware, cores, rounds)    the same for some cores only; NaN elsewhere
     by_seed(machine, hardware, ...)               a matrix for each seed
 
-One run measures all pairs of cores, with one hart of each.  The other hart sleeps, as siblings did
-on the measured machines.  A second run measures two siblings.  All pairs of siblings of a kind of
-core run the same code in the same private caches, so one pair stands for all of them.
+One run measures all pairs of cores, with one hart of each core.  The other hart sleeps, as siblings
+did on the measured machines.  A second run measures a pair of siblings.  All pairs of siblings of
+one kind of cores run the same code in the same private caches, so one pair stands for all of them.
 
 Runs have random variation, like users' runs and real machines.  In lockstep, two cores that compete
-without end keep one phase, and a handoff grows in jumps of up to an atomic's time.  If nobody knows
-which slice owned the measured line, each seed draws one (V10), as a second measurement would.
+keep the same phase for the whole run, so a handoff grows in jumps of up to an atomic's time.  If it
+is not known which slice owned the measured line, each seed draws one (V10), as each measurement
+would.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ def handoffs(
     rounds: int = MATRIX_ROUNDS,
     seeds: Sequence[int] | None = None,
 ) -> Matrix:
-    """Returns the mean over the seeds, by default the usual ones. Empty `seeds` mean one run in
-    lockstep.
+    """Returns the mean of the matrices over the seeds, by default the usual ones. If `seeds` is
+    empty, there is one run in lockstep.
     """
     ns: Matrix = np.mean(by_seed(machine, hardware, cores, rounds, seeds), axis=0)
     return ns
@@ -54,8 +55,8 @@ def by_seed(
     rounds: int = MATRIX_ROUNDS,
     seeds: Sequence[int] | None = None,
 ) -> list[Matrix]:
-    """Returns a matrix for each seed. `rounds` is the number of rounds of a pair with each seed,
-    unless there are more seeds than usual.
+    """Returns a matrix for each seed. `rounds` is the number of rounds of a pair with each seed; if
+    there are more seeds than usual, they share the rounds.
     """
     if seeds is None:
         seeds = usual_seeds("native", repeats(machine, hardware.slice))
@@ -78,7 +79,7 @@ def _of(
     )
     core, kind = np.array(machine.hart_cores), np.array(machine.core_kinds)
     ns: Matrix = between[np.ix_(core, core)]
-    # the line is always in the same node, so any node will do
+    # The line has one home for all rounds, and siblings are equally fast with any home.
     with_known_home = msgspec.structs.replace(hardware, home="node0")
     for name in machine.kind_names:
         pairs = (machine.harts_of(int(c)) for c in np.flatnonzero(kind == name))

@@ -6,6 +6,6 @@
 
 `uncore calibrate` fits one machine to a user's matrix (uncore_lab/calibrate).  `uncore predict
 --observe` fits each measured machine to its own figures (predict/observe.py).  upkeep/numbers.py
-fits machines that share a family's numbers together.  They differ in two weights: that of classes
-relative to pairs, and that of leaving an undetermined number unchanged.
+fits all machines that share a family's numbers together.  These fits use different weights for
+classes relative to pairs, and for leaving an undetermined number unchanged.
 """

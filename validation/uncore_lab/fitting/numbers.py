@@ -1,15 +1,15 @@
-"""The numbers of a machine that are to be fitted, and the clocks that they might follow.
+"""The numbers of a machine to fit, and the clocks in whose cycles they may be constant.
 
     free(name) -> {key: Free}      numbers whose source begins with "fitted" or "predicted"
-    free(name, keys)               these numbers
+    free(name, keys)               the numbers with these keys
     clocks(name) -> {unit: ns}     ns of one unit on the machine: "ns", "core" or "uncore" cycle
-    settings({key: ns}, frees)     KEY=VALUE for them and for the numbers that follow them
+    settings({key: ns}, frees)     KEY=VALUE for these numbers and for those that follow them
     stepped(frees, steps)          the numbers, each times the exponential of its step
     highest(frees)                 the largest allowed step of each
     scaled(text, factor)           a number as its file writes it, times a factor
 
-A latency is held in nanoseconds whatever its file says; a ratio ("control_ratio") has no unit.
-"uncore" is the machine's own clock beside the cores': of a ring, a mesh or AMD's fabric.
+A latency is converted to nanoseconds from the unit of its file; a ratio ("control_ratio") has no
+unit.  "uncore" is the clock outside the cores: that of a ring, a mesh or AMD's fabric.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ from uncore.topology.machine import Number
 from uncore.topology.table_reader import Ledger, Table
 
 NS, CORE, UNCORE, RATIO = "ns", "core", "uncore", "ratio"
-UNKNOWN = ("fitted", "predicted")  # words with which the source of a number to fit begins
+UNKNOWN = ("fitted", "predicted")  # a number is fitted if its `source` begins with one of these
 UNITS = (NS, CORE, UNCORE)
 UNITLESS_NUMBER = re.compile(r"\d*\.?\d+")
 AMOUNT = re.compile(r"([\d.]+)([^+]*)")
 MAX_RATIO = 10
 AMOUNT_DIGITS = 4  # significant digits of a written amount
 
-# Keys that describe the same thing on different machines, with a factor. Where the memory nodes of
-# an IO die are its quadrants, the paths into and out of a quadrant are the halves of a crossbar.
+# Keys that describe the same thing on different machines, with the factor between their values. If
+# the memory nodes of an IO die are its quadrants, the path into a quadrant is half of a crossbar,
+# and so is the path out of it.
 SAME_SLOTS = {"quadrant.join crossbar.latency": ("socket.join quadrants.inject", 2.0)}
 
 
@@ -51,17 +52,17 @@ class Free:
     unit: str  # unit in the file: "ns", "core", "uncore" or "ratio"
     slot: str  # kind of number: equal for corresponding parts of all machines
     count: float  # number of equal parts whose values add up to this one
-    descent: Descent  # descent of the part that the number belongs to
-    # keys whose values follow this number, each with its ratio to it
+    descent: Descent  # lineage of the part of the machine to which the number belongs
+    # keys whose values follow this number, each with its ratio to this number
     followers: tuple[tuple[str, float], ...]
-    # keys of kinds of cores that inherit the number in cycles, each with its ratio in ns
+    # keys in tables of kinds of cores that inherit the number in cycles, each with its ratio in ns
     heirs: tuple[tuple[str, float], ...] = ()
     year: int | None = None  # year of the machine, if the file states one
 
     def settings(self, value: float) -> list[str]:
         unit = "" if self.unit == RATIO else "ns"
-        moved = ((self.key, 1.0), *self.followers, *self.heirs)
-        return [f"{key}={ratio * value:.6f}{unit}" for key, ratio in moved]
+        keys_and_ratios = ((self.key, 1.0), *self.followers, *self.heirs)
+        return [f"{key}={ratio * value:.6f}{unit}" for key, ratio in keys_and_ratios]
 
 
 def free(name: str, keys: Collection[str] | None = None) -> dict[str, Free]:
@@ -89,7 +90,7 @@ def settings(values: Mapping[str, float], frees: Mapping[str, Free]) -> list[str
 
 
 def stepped(frees: Mapping[str, Free], steps: Iterable[float]) -> dict[str, float]:
-    """Multiplies each number by the exponential of its step."""
+    """Returns each number times the exponential of its step."""
     return {
         key: number.value * exp(step)
         for (key, number), step in zip(frees.items(), steps, strict=True)
@@ -143,7 +144,7 @@ class _DurationReader:
         )
 
     def _table(self, level: str, kind: str, path: list[str]) -> Table:
-        """Returns the innermost table of the path: the one that holds its last key."""
+        """Returns the innermost table of the path, which holds the last key of the path."""
         table = self.top.level(level, kind)
         for part in path[:-1]:
             inner = table.table(part)
@@ -154,16 +155,16 @@ class _DurationReader:
     def _heirs(
         self, level: str, path: list[str], own_table: Table, value: float
     ) -> Iterator[tuple[str, float]]:
-        """Yields the key for each kind that inherits the number, with its ratio in ns: the cycles
-        are the same, but each kind has its own clock.
+        """Yields the key for each kind of cores that inherits the number, with its ratio in ns: the
+        cycles are the same, but each kind has its own clock.
         """
         for kind in self.kinds:
             if kind in self.top.level(level):
                 table = self._table(level, kind, path)
                 if table.leaf(path[-1]) is own_table.leaf(path[-1]):
-                    theirs = _ns(table.duration(path[-1]))
-                    if theirs != value:
-                        yield ".".join((level, kind, *path)), theirs / value
+                    kind_ns = _ns(table.duration(path[-1]))
+                    if kind_ns != value:
+                        yield ".".join((level, kind, *path)), kind_ns / value
 
 
 def _unit(text: str, domain: str) -> str:
@@ -171,14 +172,14 @@ def _unit(text: str, domain: str) -> str:
     if not amount.strip().endswith("cy"):
         return NS
     clock = clock_name.strip() or domain
-    if "." in clock:  # the clock belongs to a kind of cores, which no relative has
+    if "." in clock:  # the clock is that of a kind of cores, which no relative has
         return NS
     return CORE if clock == "core" else UNCORE
 
 
 def _slot(table: Table, path: list[str]) -> str:
-    """Returns the key with the kind of its join, because `inject` of a ring is not `inject` of a
-    mesh.
+    """Returns the key with the kind of its join, because `inject` of a ring and of a mesh are
+    different numbers.
     """
     kind = table.branch.items.get("kind")
     if path[-2] != "join" or not isinstance(kind, Leaf):

@@ -1,18 +1,20 @@
-"""Measured handoffs as residuals, and the least-squares solver that fits numbers to them.
+"""Fits numbers of machines to measured handoffs by least squares.
 
-    ClassTarget(measured, masks).off(simulated)
+    ClassTarget(measured, masks).residuals(simulated)
                                        residuals of class medians, then of pairs
-    FitPart(keys, residuals)           one machine, and the numbers that move it
-    solve(parts, prior) -> Solution    all together; a number of several parts has one value
+    FitPart(keys, residuals)           one machine, and the numbers on which its residuals depend
+    solve(parts, prior) -> Solution    all parts together; a number that occurs in several
+                                       parts gets a single value
 
 Each number is its value in the file times a factor.  The unknowns are the logarithms of these
 factors, so numbers stay positive, and machines with different clocks may share a number in cycles.
 The simulated handoff is nearly linear in the latencies of components, so scipy's trust-region least
-squares needs a few steps.  Its derivatives are differences over DERIVATIVE_STEP_LOG.  That is large
-against the picosecond to which durations are rounded, and against the jumps of a handoff by an
-atomic's length (C4.1), which a mean over seeds smooths but does not remove.
+squares needs only a few steps.  Its derivatives are differences over DERIVATIVE_STEP_LOG.  This
+step is large compared with the rounding of durations to picoseconds.  It is also large compared
+with the jumps that occur when a handoff shifts by the length of one atomic (C4.1); a mean over
+seeds smooths these jumps but does not remove them.
 
-Invariant: of each part only its own numbers are moved to find its derivatives.
+Invariant: the derivatives of a part are computed only for that part's own numbers.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ Vector = NDArray[np.float64]
 
 DERIVATIVE_STEP_LOG = 0.03  # step of a numerical derivative, as a logarithm
 PAIRS_WEIGHT = 0.3  # weight of all pairs of a class together; its median has weight 1
-# A derivative smaller than this share of the one over a wider step is hidden by jumps of the
-# handoff.
+# A derivative is taken over the wider step instead, if its norm is below this share of the norm
+# over the wider step: the jumps of a handoff hide it.
 MIN_DERIVATIVE_RATIO = 0.3
 MAX_STEP_LOG = float(np.log(20))  # a number changes at most by a factor of 20, up or down
 MAX_EVALUATIONS = 12  # limit; evaluations for derivatives are not counted
@@ -39,30 +41,37 @@ MAX_EVALUATIONS = 12  # limit; evaluations for derivatives are not counted
 
 @dataclass(frozen=True)
 class ClassTarget:
-    """Measured handoffs to fit, class by class; a class of a thousand pairs weighs as much as one
-    of ten.
+    """Measured handoffs to fit, class by class. All classes have the same weight, whatever their
+    number of pairs.
 
-    Outliers do not move the median. The pairs show which core is nearer to a home or a slice.
+    The median of a class is insensitive to outliers. The single pairs show which core is nearer to
+    a home or a slice.
     """
 
     measured: Matrix
-    masks: Mapping[str, Mask]  # class -> the pairs that count; empty where nothing is known
+    masks: Mapping[str, Mask]  # class -> the pairs that count
     medians: float = 1.0
     pairs: float = PAIRS_WEIGHT
 
-    def off(self, simulated: Matrix) -> Vector:
-        """Returns weighted relative errors: one of each class, then one of each of its pairs."""
+    def residuals(self, simulated: Matrix) -> Vector:
+        """Returns weighted relative errors: one for each class, then one for each pair."""
         classes = [(self.measured[mask], simulated[mask]) for mask in self.masks.values()]
-        medians = [np.median(ours) / np.median(real) - 1 for real, ours in classes]
-        pairs = [(ours / real - 1) / sqrt(real.size) for real, ours in classes]
-        weighed = ((self.medians, [np.array(medians)]), (self.pairs, pairs))
+        medians = [
+            np.median(simulated_ns) / np.median(measured_ns) - 1
+            for measured_ns, simulated_ns in classes
+        ]
+        pairs = [
+            (simulated_ns / measured_ns - 1) / sqrt(measured_ns.size)
+            for measured_ns, simulated_ns in classes
+        ]
+        weighted = ((self.medians, [np.array(medians)]), (self.pairs, pairs))
         return np.concatenate(
-            [weight * residuals for weight, part in weighed if weight for residuals in part]
+            [weight * errors for weight, group in weighted if weight for errors in group]
         )
 
 
 def present(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
-    """Returns, for each class, the pairs that all matrices have; classes without any are
+    """Returns, for each class, the pairs that all matrices have. Classes without such a pair are
     left out.
     """
     in_all_matrices = ~np.any([np.isnan(ns) for ns in matrices], axis=0)
@@ -77,7 +86,7 @@ def present(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
 class FitPart:
     keys: Sequence[Hashable]
     residuals: Callable[[Vector], Vector]  # argument: the logarithms of the factors of `keys`
-    # largest step of each of `keys`; a step taken for a derivative may go beyond
+    # largest step of each of `keys`; only the step of a numerical derivative may exceed it
     highest: Sequence[float] = ()
 
 
@@ -109,12 +118,12 @@ class Solution:
         squares, directions = np.linalg.eigh(chosen_columns.T @ chosen_columns)
         return np.sqrt(np.maximum(squares, 0)), directions.T
 
-    def firm(self, faint: float) -> Vector:
+    def determined_steps(self, min_change: float) -> Vector:
         """Returns the steps without their components along directions in which the residuals change
-        by less than `faint`: there a step only follows noise.
+        by less than `min_change`. Along these directions a step only follows noise.
         """
         changes, directions = self.directions(range(len(self.keys)))
-        followed = directions[changes >= faint]
+        followed = directions[changes >= min_change]
         return np.asarray(followed.T @ (followed @ self.steps))
 
 
@@ -125,9 +134,12 @@ def solve(
     most: int = MAX_EVALUATIONS,
     stride: float = DERIVATIVE_STEP_LOG,
 ) -> Solution:
-    """Solves all parts together. `prior` is the weight of leaving a number where it was: a residual
-    of that size for each factor of e. `stride` is a second, wider step, used for derivatives that
-    the jumps of a handoff hide at DERIVATIVE_STEP_LOG.
+    """Fits all parts together.
+
+    `prior` is the weight of leaving a number at its value in the file: the residual of a number
+    that changes by a factor of e. `begin` are the steps to start from, `most` is the largest number
+    of evaluations. `stride` is a second, wider step for derivatives that the jumps of a handoff
+    hide at DERIVATIVE_STEP_LOG.
     """
     from scipy.optimize import least_squares  # noqa: PLC0415 (slow to load)
 
@@ -149,11 +161,11 @@ def solve(
     data, steps = slice(len(result.fun) - len(zero)), first + result.x
     jacobian = result.jac[data]
     if stride > DERIVATIVE_STEP_LOG:
-        wide = system.jacobian(steps, stride)
-        hidden = np.linalg.norm(jacobian, axis=0) < MIN_DERIVATIVE_RATIO * np.linalg.norm(
-            wide, axis=0
+        wide_jacobian = system.jacobian(steps, stride)
+        is_hidden = np.linalg.norm(jacobian, axis=0) < MIN_DERIVATIVE_RATIO * np.linalg.norm(
+            wide_jacobian, axis=0
         )
-        jacobian = np.where(hidden, wide, jacobian)
+        jacobian = np.where(is_hidden, wide_jacobian, jacobian)
     return Solution(system.keys, steps, jacobian, result.fun[data], prior)
 
 
@@ -163,34 +175,36 @@ class _JointSystem:
     def __init__(self, parts: Sequence[FitPart]) -> None:
         self.parts = parts
         self.keys = list(dict.fromkeys(key for part in parts for key in part.keys))
-        self.own = [np.array([self.keys.index(k) for k in p.keys], dtype=int) for p in parts]
+        self.columns = [np.array([self.keys.index(k) for k in p.keys], dtype=int) for p in parts]
         self.highest = np.full(len(self.keys), MAX_STEP_LOG)
-        for part, own in zip(parts, self.own, strict=True):
+        for part, columns in zip(parts, self.columns, strict=True):
             if len(part.highest):
-                np.minimum.at(self.highest, own, np.array(part.highest) - DERIVATIVE_STEP_LOG)
-        self.seen: tuple[Vector, list[Vector]] | None = None
+                np.minimum.at(self.highest, columns, np.array(part.highest) - DERIVATIVE_STEP_LOG)
+        self.cached: tuple[Vector, list[Vector]] | None = None
 
     def residuals(self, steps: Vector) -> Vector:
-        return np.concatenate(self._of_parts(steps))
+        return np.concatenate(self._residuals_of_parts(steps))
 
     def jacobian(self, steps: Vector, stride: float = DERIVATIVE_STEP_LOG) -> Vector:
-        """Computes differences over a step of `stride` upwards; downwards if a number would pass
-        its limit.
+        """Computes derivatives as differences over a step of `stride`. The step goes upwards, or
+        downwards if the number would exceed its limit.
         """
         signs = np.where(steps + stride > self.highest + DERIVATIVE_STEP_LOG, -1.0, 1.0)
         rows = []
-        for part, own, base in zip(self.parts, self.own, self._of_parts(steps), strict=True):
+        for part, columns, base in zip(
+            self.parts, self.columns, self._residuals_of_parts(steps), strict=True
+        ):
             slopes = np.zeros((len(base), len(self.keys)))
-            for column, unit in zip(own, np.diag(stride * signs[own]), strict=True):
-                slopes[:, column] = (part.residuals(steps[own] + unit) - base) / unit.sum()
+            for column, unit in zip(columns, np.diag(stride * signs[columns]), strict=True):
+                slopes[:, column] = (part.residuals(steps[columns] + unit) - base) / unit.sum()
             rows.append(slopes)
         return np.vstack(rows)
 
-    def _of_parts(self, steps: Vector) -> list[Vector]:
-        """Returns the residuals of each part, cached for the last steps, because the solver asks
-        for derivatives where it has just asked for residuals.
+    def _residuals_of_parts(self, steps: Vector) -> list[Vector]:
+        """Returns the residuals of each part. The last result is cached, because the solver asks
+        for residuals and then for derivatives with the same steps.
         """
-        if self.seen is None or not np.array_equal(self.seen[0], steps):
-            pairs = zip(self.parts, self.own, strict=True)
-            self.seen = steps.copy(), [part.residuals(steps[own]) for part, own in pairs]
-        return self.seen[1]
+        if self.cached is None or not np.array_equal(self.cached[0], steps):
+            pairs = zip(self.parts, self.columns, strict=True)
+            self.cached = steps.copy(), [part.residuals(steps[columns]) for part, columns in pairs]
+        return self.cached[1]

@@ -1,4 +1,4 @@
-"""Text of machine files for numbers with intervals and sources.
+"""Writes numbers with intervals and sources as text of machine files.
 
 extends(name, output)             the value of `extends`: the base machine as seen from the output
 entry(value, ends, source)        `{ value = "32ns", interval = [...], source = "..." }`

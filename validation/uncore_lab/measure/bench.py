@@ -2,9 +2,9 @@
 
     Bench.play(program, cpus, parameters, tick) -> Point
 
-The programs are workloads, and those of workloads/host/linux/, which measure a system call.  A
-bench runs one on the processors named and returns the results that it printed.  Everything above
-the bench knows processors by number only, so tests can use a simulated machine as the bench.
+The programs are workloads, and the programs of workloads/host/linux/, which measure system calls.
+A bench runs a program on the given processors and returns the results that it printed.  Users of a
+bench know processors only by number, so tests can use a simulated machine as the bench.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Bench(Protocol):
         """Runs the program on these processors; raises GuestError if it cannot do its work."""
 
 
-class Here:
-    """This computer."""
+class ThisComputer:
+    """Runs the programs on the computer on which uncore runs."""
 
     def play(
         self, name: str, cpus: Sequence[int], parameters: Parameters, tick: Tick = None
@@ -43,15 +43,15 @@ class Here:
             workload = program.find(name)
             texts = workload.canonical(parameters)
             numbers = {key: workload.parameter(key).parse(text) for key, text in texts.items()}
-        else:  # a program for Linux alone has no guest that lists its parameters
+        else:  # a program that runs on Linux only has no guest that lists its parameters
             numbers = {key: int(value) for key, value in parameters.items()}
         binary = pinned.compile(paths.WORKLOADS / f"{name}.c")
         return msgspec.convert(pinned.play(binary, name, cpus, numbers, tick), Point)
 
 
 def usable() -> list[int]:
-    """Returns the processors that this process may use; raises UserError if nothing can be
-    measured.
+    """Returns the processors that this process may use. Raises UserError if nothing can be
+    measured on them.
     """
     if missing_feature := pinned.missing():
         raise UserError(f"uncore measure: {missing_feature}")
@@ -67,7 +67,7 @@ def usable() -> list[int]:
     return allowed
 
 
-def _pin(cpu: int, before: Sequence[int]) -> None:
+def _pin(cpu: int, allowed: Sequence[int]) -> None:
     """Pins this process to a processor for a moment, to check that measuring threads can
     be pinned.
     """
@@ -81,4 +81,4 @@ def _pin(cpu: int, before: Sequence[int]) -> None:
             " run it where sched_setaffinity(2) is permitted"
         ) from None
     finally:
-        os.sched_setaffinity(0, set(before))
+        os.sched_setaffinity(0, set(allowed))

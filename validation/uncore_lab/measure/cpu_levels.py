@@ -1,4 +1,4 @@
-"""The levels of a computer: what groups its cores, and how these groups nest.
+"""Finds the levels of a computer: the parts that group its cores, and how these groups nest.
 
     find(computer, needs) -> CpuLevels
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from uncore.host.computer import Computer
 
 Core = tuple[int, ...]  # the processors of one core
-Parts = Mapping[Core, int]  # core -> number of the part that it is in; NO_PART: none
+Parts = Mapping[Core, int]  # number of the part that contains each core, or NO_PART
 NO_PART = -1
 RESERVED_LEVELS = ("core", "system", "thread")
 
@@ -37,7 +37,7 @@ class _Finder:
     notes: list[str] = field(default_factory=list)
 
     def add(self, name: str, parts: Parts, first: bool = False) -> None:
-        """Adds a level. `first`: it is placed outside of levels that have the same parts."""
+        """Adds a level. With `first`, it is placed outside of a level that has the same parts."""
         outer = [_within(parts, other_parts) for other_parts in self.parts]
         inner = [_within(other_parts, parts) for other_parts in self.parts]
         if not all(o or i for o, i in zip(outer, inner, strict=True)):
@@ -80,11 +80,11 @@ def find(computer: Computer, needs: Collection[str]) -> CpuLevels:
     _add_nodes(finder, computer, {core: cpu[core[0]].die for core in cores})
     for name, parts in _groups(computer, cores):
         _add_group(finder, name, parts)
-    return _kept_levels(finder, needs, last, second)
+    return _useful_levels(finder, needs, last, second)
 
 
 def _cache(computer: Computer, cores: list[Core], level: int) -> Parts:
-    """Maps each core to the first processor of its cache; in level 2, only shared caches count."""
+    """Maps each core to the first processor of its cache; ignores private second-level caches."""
     caches = computer.shared(level)
     cache_of = {core: caches.get(core[0]) for core in cores}
     return {
@@ -113,15 +113,15 @@ def _add_nodes(finder: _Finder, computer: Computer, die: Parts) -> None:
 
 def _groups(computer: Computer, cores: list[Core]) -> Iterator[tuple[str, Parts]]:
     for name in dict.fromkeys(group.name for group in computer.groups):
-        of = {
+        part_of_cpu = {
             cpu: g.cpus[0] for g in computer.groups if g.name == name and g.cpus for cpu in g.cpus
         }
-        yield name, {core: of.get(core[0], NO_PART) for core in cores}
+        yield name, {core: part_of_cpu.get(core[0], NO_PART) for core in cores}
 
 
 def _add_group(finder: _Finder, name: str, parts: Parts) -> None:
-    """Adds a group as a level. If a level has the same parts, it only takes the group's name, if
-    the group has a real one.
+    """Adds a group as a level. If a level already has the same parts, it is only renamed after the
+    group, provided that the group has a name of its own.
     """
     index = finder.same(parts)
     if index is None:
@@ -132,10 +132,12 @@ def _add_group(finder: _Finder, name: str, parts: Parts) -> None:
         finder.names[index] = name
 
 
-def _kept_levels(finder: _Finder, needs: Collection[str], last: Parts, second: Parts) -> CpuLevels:
-    """Returns the levels that have several parts, are needed, or have shared caches."""
+def _useful_levels(
+    finder: _Finder, needs: Collection[str], last: Parts, second: Parts
+) -> CpuLevels:
+    """Returns the levels that have several parts, are needed by a family, or have shared caches."""
     names: list[str] = []
-    kept_parts: list[Parts] = []
+    parts_of_levels: list[Parts] = []
     caches = {"last": "", "second": ""}
     for depth, (name, parts) in enumerate(zip(finder.names, finder.parts, strict=True)):
         keys = [
@@ -145,10 +147,10 @@ def _kept_levels(finder: _Finder, needs: Collection[str], last: Parts, second: P
         divides = len(set(keys)) > len({key[:-1] for key in keys})
         if not depth or divides or name in needs or parts is second:
             names.append(name)
-            kept_parts.append(parts)
-        for cache, of in (("last", last), ("second", second)):
-            if parts is of and any(part != NO_PART for part in of.values()):
+            parts_of_levels.append(parts)
+        for cache, cache_parts in (("last", last), ("second", second)):
+            if parts is cache_parts and any(part != NO_PART for part in cache_parts.values()):
                 caches[cache] = names[-1]
     return CpuLevels(
-        tuple(names), tuple(kept_parts), caches["last"], caches["second"], tuple(finder.notes)
+        tuple(names), tuple(parts_of_levels), caches["last"], caches["second"], tuple(finder.notes)
     )

@@ -1,8 +1,8 @@
-"""A computer's processors as the tree of a machine file, and their numbers as harts.
+"""Describes a computer's processors as the tree of a machine file, and numbers them as harts.
 
     lay_out(computer, needs) -> ComputerLayout
 
-Levels are what the processors really share (`cpu_levels.py`): sockets; dies, if a package has
+The levels are parts that processors share (`cpu_levels.py`): sockets; dies, if a package has
 several dies or several memory nodes; complexes (`ccx`), if there are several third-level caches;
 clusters, if cores share a second-level cache; and further memory nodes and groups.
 
@@ -20,13 +20,13 @@ from math import prod
 from uncore.host.computer import Cache, Computer, Kind, Node, ranges
 from uncore_lab.measure.cpu_levels import find
 
-Key = tuple[int, ...]  # a core's place in the tree, level by level
-Placed = tuple[Key, tuple[int, ...]]  # and its processors
+Key = tuple[int, ...]  # the number of a core's group at each level of the tree
+Placed = tuple[Key, tuple[int, ...]]  # a core's place in the tree, and its processors
 
 
 @dataclass(frozen=True)
 class SharedCaches:
-    """Shared caches of one size and shape, and where they are."""
+    """Shared caches of one size and shape, and the parts that have them."""
 
     level: str
     kind: str  # kind of the parts that have it; "" for all or most parts
@@ -47,15 +47,15 @@ class ComputerLayout:
     node: str  # level whose groups are the memory nodes
     nodeless: tuple[int, ...]  # groups of that level without memory of their own
     notes: tuple[str, ...]
-    # name, cores, and caches of each kind; the first has no name
+    # name, cores and caches of each kind of cores; the name of the first kind is empty
     kinds: tuple[tuple[str, str, Kind], ...]
     second: tuple[SharedCaches, ...]  # second-level caches that several cores share
     last: tuple[SharedCaches, ...]  # third-level caches
 
     @property
     def shared(self) -> str:
-        """The level whose parts share the last cache; if no cache is shared, the lowest level above
-        the cores.
+        """The level whose parts share the last cache; the innermost level above the cores, if no
+        cache is shared.
         """
         if self.last:
             return self.last[0].level
@@ -64,12 +64,12 @@ class ComputerLayout:
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """The levels outside of `shared`, from the inside out, the system last."""
+        """The levels outside of `shared`, innermost first, with the system as the last."""
         return (*reversed(self.levels[: self.levels.index(self.shared)]), "system")
 
-    def most(self, level: str) -> int:
-        """Returns the most members that a group of this level has; those of "system" are the
-        sockets.
+    def max_members(self, level: str) -> int:
+        """Returns the largest number of members of a group of this level. The members of "system"
+        are the sockets.
         """
         depth = 0 if level == "system" else self.levels.index(level) + 1
         members = {key[: depth + 1] for key, _ in self.cores}
@@ -117,7 +117,9 @@ def lay_out(computer: Computer, needs: Collection[str] = ()) -> ComputerLayout:
 def _renumbered(
     places: Sequence[Placed],
 ) -> Iterator[Placed]:
-    """Numbers each group from 0 within its parent, because the system's own numbers have gaps."""
+    """Numbers each group from 0 within its parent, because the operating system's numbers have
+    gaps.
+    """
     for key, core in places:
         renumbered_key = []
         for depth in range(len(key)):
@@ -139,8 +141,8 @@ def _named_kinds(
     cores: Sequence[Placed],
     parts_with_cache_kinds: Collection[str],
 ) -> Iterator[tuple[str, str, Kind]]:
-    """Yields name, cores and caches of each kind. `parts_with_cache_kinds` are parts that already
-    have a kind of their own because of their caches.
+    """Yields name, cores and caches of each kind of cores. `parts_with_cache_kinds` are the parts
+    that already have a kind because of their shared caches.
     """
     yield "", "", kinds[0]
     used: list[str] = []
@@ -149,7 +151,7 @@ def _named_kinds(
         used.append(name)
         number = str(used.count(name)) if used.count(name) > 1 else ""
         where = list(_where(kind, levels, cores))
-        # the kind would share some of these parts only; a part has one kind
+        # A part has a single kind, so a kind that covers only some of these parts is not possible.
         if set(where) & set(parts_with_cache_kinds) and set(where) != set(parts_with_cache_kinds):
             where = list(_runs(levels, [key for key, core in cores if core in kind.cores]))
         yield name + number, " ".join(where), kind
@@ -158,7 +160,7 @@ def _named_kinds(
 def _shared(
     computer: Computer, levels: Sequence[str], cores: Sequence[Placed], level: str, number: int
 ) -> Iterator[SharedCaches]:
-    """Yields the shared caches of a level's parts, the most frequent size first."""
+    """Yields the shared caches of a level's parts, beginning with the most frequent size."""
     if not level:
         return
     depth, caches = levels.index(level) + 1, computer.shared(number)
@@ -182,7 +184,7 @@ def _named_after_cores(cache: SharedCaches, kinds: Sequence[tuple[str, str, Kind
 
 
 def _runs(levels: Sequence[str], keys: Sequence[Key]) -> Iterator[str]:
-    """Yields the cores as text, consecutive ones of a part as a range."""
+    """Yields the paths of the cores as text; consecutive cores of a part become a range."""
     runs: list[list[Key]] = []
     for key in keys:
         if runs and runs[-1][-1] == (*key[:-1], key[-1] - 1):
@@ -198,16 +200,18 @@ def _path(levels: Sequence[str], key: Key) -> str:
 
 
 def _where(kind: Kind, levels: Sequence[str], cores: Sequence[Placed]) -> Iterator[str]:
-    """Yields the cores of a kind as text: whole groups by the group, others one by one."""
+    """Yields the paths of the cores of a kind: one path for each group that consists of such cores
+    only, otherwise one path for each run of cores.
+    """
     groups: dict[Key, list[Placed]] = {}
     for key, core in cores:
         groups.setdefault(key[:-1], []).append((key, core))
     for group, members in groups.items():
-        mine = [key for key, core in members if core in kind.cores]
-        if len(mine) == len(members):
+        cores_of_kind = [key for key, core in members if core in kind.cores]
+        if len(cores_of_kind) == len(members):
             yield _path(levels, group)
         else:
-            yield from _runs(levels, mine)
+            yield from _runs(levels, cores_of_kind)
 
 
 def _harts(computer: Computer, cores: Sequence[Placed], threads: Sequence[int]) -> list[int | None]:
@@ -220,7 +224,7 @@ def _harts(computer: Computer, cores: Sequence[Placed], threads: Sequence[int]) 
 
 
 def _counts(cores: Sequence[Placed], depths: int) -> Iterator[list[int]]:
-    """Yields for each level the number of members of each parent."""
+    """Yields for each level the number of members that each group of the next outer level has."""
     for depth in range(depths + 1):
         parents = dict.fromkeys(key[:depth] for key, _ in cores)
         members = {key[: depth + 1] for key, _ in cores}
@@ -251,7 +255,7 @@ def _nodes(
         of_group = [_cpus(cores, group) for group in groups]
         if parts and parts <= set(of_group):
             poor = {frozenset(n.cpus) for n in with_cpus if not n.memory and not untold}
-            # parts that may have memory; all of them if each is known to have none
+            # parts that may have memory: all parts, if the computer reports none for every part
             rich = (parts - poor) or parts
             return level, tuple(i for i, cpus in enumerate(of_group) if cpus not in rich), notes
     if len(with_cpus) > 1:
@@ -274,9 +278,9 @@ def expression(harts: Sequence[int | None], sizes: Sequence[int]) -> str:
     """Writes the harts as an expression of i, if the numbers count through the levels in some
     order; otherwise as a list.
 
-    One system numbers all first threads before all second ones; another goes socket by socket, or
-    alternates between sockets.  In all of these, the hart's digits, in the mixed radix of the
-    levels' sizes, are the digits of i in another order.
+    Some systems number all first threads before all second ones; others go socket by socket, or
+    alternate between sockets.  In all these orders, the digits of the hart, in the mixed radix of
+    the levels' sizes, are the digits of i in another order.
     """
     if harts == list(range(len(harts))):
         return "i"
@@ -292,8 +296,9 @@ def expression(harts: Sequence[int | None], sizes: Sequence[int]) -> str:
 
 
 def _digits(order: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Yields (stride, size, weight) for each run of levels that are neighbours in both orders: that
-    of the machine and `order`, the system's own, in which the slowest-changing level comes first.
+    """Yields (stride, size, weight) for each run of levels that are neighbours both in the machine
+    and in `order`. `order` lists the levels as the operating system counts, beginning with the one
+    that changes slowest.
     """
     begin = 0
     while begin < len(order):

@@ -1,9 +1,10 @@
-"""Reads a computer from hwloc's XML (`lstopo --of xml`), for a machine that is elsewhere.
+"""Reads the description of another computer from hwloc's XML (`lstopo --of xml`).
 
     read(path) -> Computer
 
-The format is that of hwloc 2: objects are nested by containment, and memory nodes stand beside the
-objects that they are nearest to.  Version 1 nested memory nodes too, and is refused.
+The format is that of hwloc 2: objects are nested by containment, and memory nodes are children of
+the objects to which they are nearest.  Files of version 1 are refused, because they nest other
+objects inside memory nodes.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ Element = ElementTree.Element
 
 MAX_FILE_BYTES = 1 << 26
 MAX_OBJECTS, MAX_DEPTH = 1 << 17, 64
-MAX_SET_WORDS = 1 << 11  # words in a set of processors; a word has 32, so 65,536 processors
-MAX_DIGITS = 18  # digits of a number; more than hwloc writes
+MAX_SET_WORDS = 1 << 11  # words of 32 bits in a set of processors, that is 65,536 processors
+MAX_DIGITS = 18  # digits of a number; hwloc writes fewer
 CACHE_LEVELS = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
 
 
@@ -51,7 +52,7 @@ def read(path: Path) -> Computer:
 
 def _check_size(path: Path, root: Element) -> None:
     """Refuses a file with more objects or deeper nesting than any real topology has, because the
-    work grows with their product.
+    time to read it grows with the product of both.
     """
     objects, depth, level = 0, 0, [root]
     while level:
@@ -65,7 +66,7 @@ def _check_size(path: Path, root: Element) -> None:
 
 
 def _computer(path: Path, root: Element) -> Computer:
-    above = {child: parent for parent in root.iter() for child in parent}
+    parents = {child: parent for parent in root.iter() for child in parent}
     units = _units(root)
     if long := [n for unit in units if len(n := unit.get("os_index", "")) > MAX_DIGITS]:
         raise UserError(f"{path}: read os_index={long[0][:40]!r}; expected a processor's number")
@@ -76,12 +77,14 @@ def _computer(path: Path, root: Element) -> Computer:
     numbers = {_number(unit.get("os_index")) for unit in units}
     if len(numbers) < len(units):
         raise UserError(f"{path}: two objects of type PU have one os_index; expected each once")
-    complete = [_set(path, machine, "complete_cpuset") for machine in _of(root, "Machine")]
+    complete = [
+        _set(path, machine, "complete_cpuset") for machine in _objects_of_type(root, "Machine")
+    ]
     infos = {info.get("name"): info.get("value", "") for info in root.iter("info")}
     mhz = clocks(root, lambda kind: _set(path, kind, "cpuset"))
-    packages = _numbered(list(_of(root, "Package")))
-    cpus = [_cpu(unit, above, packages, mhz) for unit in units]
-    nodes = tuple(sorted(_nodes(path, root, above), key=lambda node: node.number))
+    packages = _numbered(list(_objects_of_type(root, "Package")))
+    cpus = [_cpu(unit, parents, packages, mhz) for unit in units]
+    nodes = tuple(sorted(_nodes(path, root, parents), key=lambda node: node.number))
     caches = of_one_line(_caches(path, root))
     return Computer(
         vendor=infos.get("CPUVendor", ""),
@@ -101,7 +104,7 @@ def _computer(path: Path, root: Element) -> Computer:
     )
 
 
-def _of(root: Element, kind: str) -> Iterator[Element]:
+def _objects_of_type(root: Element, kind: str) -> Iterator[Element]:
     return (element for element in root.iter("object") if element.get("type") == kind)
 
 
@@ -110,8 +113,10 @@ def _number(text: str | None) -> int:
 
 
 def _units(element: Element) -> list[Element]:
-    """Returns the processing units that have an operating system's number."""
-    return [unit for unit in _of(element, "PU") if unit.get("os_index", "").isdecimal()]
+    """Returns the processing units that the operating system has numbered."""
+    return [
+        unit for unit in _objects_of_type(element, "PU") if unit.get("os_index", "").isdecimal()
+    ]
 
 
 def _processors(element: Element) -> tuple[int, ...]:
@@ -119,7 +124,9 @@ def _processors(element: Element) -> tuple[int, ...]:
 
 
 def _numbered(elements: list[Element]) -> dict[Element, int]:
-    """Numbers the elements: by their own numbers if these are distinct, otherwise by position."""
+    """Returns the number of each element: that of the file if these are distinct, otherwise its
+    position.
+    """
     numbers = [_number(element.get("os_index")) for element in elements]
     return dict(
         zip(
@@ -132,14 +139,14 @@ def _numbered(elements: list[Element]) -> dict[Element, int]:
 
 def _cpu(
     unit: Element,
-    above: dict[Element, Element],
+    parents: dict[Element, Element],
     packages: dict[Element, int],
     mhz: dict[int, float],
 ) -> Cpu:
     enclosing: dict[str | None, Element] = {}
     element = unit
-    while element in above:
-        element = above[element]
+    while element in parents:
+        element = parents[element]
         enclosing.setdefault(element.get("type"), element)
     package = packages[enclosing["Package"]] if "Package" in enclosing else 0
     die = _number(enclosing["Die"].get("os_index")) if "Die" in enclosing else 0
@@ -149,7 +156,7 @@ def _cpu(
 
 def _caches(path: Path, root: Element) -> Iterator[Cache]:
     for kind, level in CACHE_LEVELS.items():
-        for element in _of(root, kind):
+        for element in _objects_of_type(root, kind):
             yield _cache(path, element, level)
 
 
@@ -167,13 +174,15 @@ def _cache(path: Path, element: Element, level: int) -> Cache:
     return Cache(level, size or USUAL_CACHE_BYTES.get(level, 0), ways, _processors(element), line)
 
 
-def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator[Node]:
+def _nodes(path: Path, root: Element, parents: dict[Element, Element]) -> Iterator[Node]:
     taken_cpus: set[int] = set()
-    for element in sorted(_of(root, "NUMANode"), key=lambda e: _number(e.get("os_index"))):
-        holder, cache = above[element], None
+    for element in sorted(
+        _objects_of_type(root, "NUMANode"), key=lambda e: _number(e.get("os_index"))
+    ):
+        holder, cache = parents[element], None
         while holder.get("type") == "MemCache":
-            cache, holder = _cache(path, holder, 0), above[holder]
-        # Several memory nodes may be near one processor; it belongs to the first that names it.
+            cache, holder = _cache(path, holder, 0), parents[holder]
+        # If several memory nodes are near a processor, it belongs to the first that names it.
         near_cpus = set(_processors(holder))
         if element.get("cpuset") is not None:
             near_cpus &= _set(path, element, "cpuset")
@@ -185,8 +194,8 @@ def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator
 
 
 def _set(path: Path, element: Element, name: str) -> set[int]:
-    """Reads a bitmap of hwloc's: words of 32 bits in hexadecimal, the most significant first."""
-    # the prefix means every processor above these
+    """Reads a bitmap of hwloc: words of 32 bits in hexadecimal, the most significant word first."""
+    # The prefix stands for all processors above those of the words that follow.
     text = element.get(name, "").removeprefix("0xf...f,")
     if (count := text.count(",") + 1) > MAX_SET_WORDS:
         raise UserError(f"{path}: read {count} words of {name}; expected at most {MAX_SET_WORDS}")

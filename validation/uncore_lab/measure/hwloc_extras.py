@@ -18,13 +18,13 @@ from uncore.host.computer import Distances, Group
 
 MEANS_LATENCY = 4  # HWLOC_DISTANCES_KIND_...
 DISTANCES_NAME = "uncoreLatency"  # hwloc's name of a distance matrix in ns
-# cache level -> size, if the computer does not report it
+# size by cache level, for a computer that does not report it
 USUAL_CACHE_BYTES = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}
 
 
 def clocks(root: Element, cpus: Callable[[Element], set[int]]) -> dict[int, float]:
-    """Returns the clock in MHz of each processor whose kind reports one: the highest, else the base
-    clock.
+    """Returns the clock in MHz of each processor whose kind reports one: the highest clock, or the
+    base clock if there is no other.
     """
     mhz: dict[int, float] = {}
     for kind in root.iter("cpukind"):
@@ -37,8 +37,8 @@ def clocks(root: Element, cpus: Callable[[Element], set[int]]) -> dict[int, floa
 
 
 def groups(root: Element, processors: Callable[[Element], Sequence[int]]) -> Iterator[Group]:
-    """Yields the groups. Those of one subtype are alike; a group's level is the number of groups of
-    that subtype around it.
+    """Yields the groups. A group's level is the number of groups of the same subtype that contain
+    it.
     """
 
     def walk(element: Element, enclosing: tuple[str, ...]) -> Iterator[Group]:
@@ -84,7 +84,7 @@ def _numbers(matrix: Element, tag: str) -> list[int]:
 
 
 def notes(root: Element, line: int) -> Iterator[str]:
-    """Yields sentences about objects that the machine file leaves out or describes otherwise."""
+    """Yields sentences about objects that the machine file omits or describes differently."""
     objects = list(root.iter("object"))
     for kind in ("L4Cache", "L5Cache"):
         if sizes := [o.get("cache_size", "0") for o in objects if o.get("type") == kind]:

@@ -2,10 +2,10 @@
 
     describe(computer) -> text of a machine file that loads
 
-Sizes, sharing, numbers of processors and clocks are the computer's own.  No computer reports its
-latencies.  They come from the family that its vendor and model belong to (`families.toml`), if that
-family's shape fits; otherwise they are estimates (`families/generic`).  Each number names its
-source.
+Sizes, sharing, numbers of processors and clocks are those that the computer reports.  No computer
+reports its latencies.  They come from the family to which its vendor and model belong
+(`families.toml`), if the computer has the shape of that family; otherwise they are estimates
+(`families/generic`).  Each number names its source.
 
 Invariant: the returned text has been loaded once; a computer that no machine file can describe is
 refused with the reason.
@@ -47,7 +47,7 @@ GENERIC_NOTE = (
     "Latencies are estimates: no family of this\n# version is like it. `uncore calibrate` fits them"
     " to a measured matrix."
 )
-# vendors whose caches pass modified lines on without writing them back
+# vendors whose caches forward modified lines without writing them back to memory
 MOESI_VENDORS = ("AuthenticAMD", "HygonGenuine")
 
 
@@ -69,7 +69,9 @@ def describe(computer: Computer) -> str:
         except UserError as error:
             reasons.append(str(error).splitlines()[0])
             continue
-        nodes = len([node for node in computer.nodes if node.cpus and _tells(computer)])
+        nodes = len(
+            [node for node in computer.nodes if node.cpus and _reports_memory_nodes(computer)]
+        )
         if family and nodes and len(machine.memories) != nodes:
             reasons.append(f"it has {len(machine.memories)} memory nodes, this computer {nodes}")
             continue
@@ -77,13 +79,15 @@ def describe(computer: Computer) -> str:
     raise UserError(f"{computer.source}: no machine file can describe it: {reasons[-1]}")
 
 
-def _tells(computer: Computer) -> bool:
-    """True if the computer reports its memory nodes. One node without a size stands for none."""
+def _reports_memory_nodes(computer: Computer) -> bool:
+    """True if the computer reports its memory nodes. A single node without a size stands for a
+    computer that reports none.
+    """
     return len(computer.nodes) > 1 or any(node.memory for node in computer.nodes)
 
 
 def loads(text: str) -> topology.Machine:
-    """Loads the text of a machine file that has not been written yet."""
+    """Loads a machine from the text of a file that has not been written yet."""
     return load_text(text, "the machine file")
 
 
@@ -138,7 +142,7 @@ def _text(
         *layout.notes,
         *own_tables.notes,
         *memory_side.notes,
-        *_untold(computer),
+        *_unreported_properties(computer),
     ]
     notes += [family.note] if family and family.note else []
     notes += [f"a family that its CPUID names does not fit: {reason}" for reason in reasons]
@@ -174,11 +178,11 @@ def _folded(note: str) -> str:
     return "\n#   ".join(textwrap.wrap(note, 100, break_long_words=False, break_on_hyphens=False))
 
 
-def _untold(computer: Computer) -> Iterator[str]:
-    """Yields sentences about facts of caches and memory that a machine file needs and the computer
-    does not report.
+def _unreported_properties(computer: Computer) -> Iterator[str]:
+    """Yields sentences about properties of caches and memory that a machine file needs but the
+    computer does not report.
     """
-    if not _tells(computer):
+    if not _reports_memory_nodes(computer):
         yield "no memory node is told"
     if not computer.shared(1):
         yield "the private caches are not told: the first level is of the usual size"
@@ -194,7 +198,7 @@ def _list(names: tuple[str, ...]) -> str:
 
 
 def _cores(computer: Computer, layout: ComputerLayout) -> Iterator[str]:
-    """Yields `[core]`, and the tables of kinds of cores with what differs in them."""
+    """Yields `[core]`, and for each kind of cores a table with the keys that differ."""
     named_parts = [(name, where) for name, where, _ in layout.kinds]
     named_parts += [(shared.kind, shared.where) for shared in (*layout.second, *layout.last)]
     if any(name for name, _ in named_parts):
@@ -220,7 +224,7 @@ def _cores(computer: Computer, layout: ComputerLayout) -> Iterator[str]:
 
 def _filled(adds: str, computer: Computer, layout: ComputerLayout) -> str:
     """Replaces the placeholders in the family's text by this computer's numbers."""
-    members = layout.most(layout.levels[-2])
+    members = layout.max_members(layout.levels[-2])
     width = ceil(sqrt(members))
     values = {
         "clock": f"{computer.mhz or 3000:g}MHz",
@@ -233,7 +237,7 @@ def _filled(adds: str, computer: Computer, layout: ComputerLayout) -> str:
 
 
 def _joined(text: str) -> str:
-    """Merges tables that occur twice, because TOML allows each table once."""
+    """Merges tables that occur several times, because TOML allows each table only once."""
     tables: dict[str, list[str]] = {}
     current = ""
     for line in text.splitlines():

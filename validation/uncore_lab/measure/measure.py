@@ -1,6 +1,6 @@
-"""Runs a measurement from its first section to its last.
+"""Runs all sections of a measurement.
 
-Invariant: all finished sections are in the Measurement, even after an interrupt.
+Invariant: the Measurement contains all finished sections, even after an interrupt.
 """
 
 from __future__ import annotations

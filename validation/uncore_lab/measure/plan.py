@@ -1,9 +1,10 @@
 """The plan of a measurement: programs, their processors, and repetitions.
 
-    take(bench, computer, effort, ...) -> sections of a Measurement, one after the other
+    take(bench, computer, effort, ...)    yields the sections of a Measurement, one at a time
 
-Each section is a function from a bench and a computer to a part of the file.  If a program cannot
-do its work on this computer, its section is left out, with the program's message as the reason.
+Each section is a function that takes a bench and a computer and returns a part of the file.  If a
+program cannot do its work on this computer, its section is left out, with the program's message as
+the reason.
 """
 
 from __future__ import annotations
@@ -30,23 +31,23 @@ from uncore_lab.measure.record import (
 )
 
 FLAG_NODE = 0  # memory node of the line that is handed over
-SHORT_RUN_SHARE = 0.02  # length of a short run as a share of a whole one
+SHORT_RUN_SHARE = 0.02  # length of a short run as a share of the full length
 RUN_TIMEOUT = "60s"  # a fair lock is slow if other programs use its processors
 
 Tick = Callable[[], None]
 
 
 class Effort(Struct, frozen=True):
-    """The effort of a measurement: how many samples, rounds and runs."""
+    """The effort of a measurement: numbers of samples, rounds and runs."""
 
-    samples: int  # samples of each pair, as many as in the public collections
+    samples: int  # samples of each pair; FULL_EFFORT has as many as the public collections
     rounds: int
-    again: int  # pairs measured twice
+    again: int  # number of pairs that are measured twice
     runs: int  # runs of each workload at each thread count
     run_ns: float  # intended length of one run, ns
     wakes: int
     calls: int
-    threads: tuple[int, ...] = ()  # thread counts of atomics and locks; if empty, those of `counts`
+    threads: tuple[int, ...] = ()  # thread counts of atomics and locks; if empty, `counts` chooses
 
 
 FULL_EFFORT = Effort(samples=300, rounds=1000, again=16, runs=5, run_ns=2e8, wakes=500, calls=5000)
@@ -54,7 +55,7 @@ QUICK_EFFORT = Effort(samples=30, rounds=300, again=4, runs=2, run_ns=2e7, wakes
 
 
 def parts(computer: Computer, effort: Effort) -> int:
-    """Returns how many times the whole plan calls `tick`."""
+    """Returns the number of times that the whole plan calls `tick`."""
     cpus = len(computer.cpus)
     pairs = cpus * (cpus - 1) // 2
     runs = len(CONTENDED) * len(effort.threads or counts(computer)) * effort.runs
@@ -65,7 +66,9 @@ def parts(computer: Computer, effort: Effort) -> int:
 def take(
     bench: Bench, computer: Computer, effort: Effort, tick: Tick
 ) -> Iterator[tuple[str, Any, str]]:
-    """Yields each section: its name, its value or None, and the reason if it is None."""
+    """Yields for each section its name, its value, and ""; if it could not be measured, its name,
+    None, and the reason.
+    """
     sections: dict[str, Callable[..., Any]] = {
         "handoffs": handoffs,
         "throughput": throughput,
@@ -80,9 +83,9 @@ def take(
             yield name, None, str(error)
 
 
-def _held(point: Point) -> Point:
-    """Returns the point; raises GuestError if its checks failed, because then it
-    measured nothing.
+def _checked(point: Point) -> Point:
+    """Returns the point. Raises GuestError if one of its self-checks failed, because its times then
+    mean nothing.
     """
     if point.failures:
         raise GuestError(point.failures[0])
@@ -99,12 +102,14 @@ def handoffs(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> Ha
         "rounds": effort.rounds,
         "flag_node": FLAG_NODE,
     }
-    point = _held(bench.play("latency/pingpong", cpus, play, tick))
-    tables = {name: _below(point.tables[name]) for name in ("handoff", "median", "deviation")}
-    chosen = _spread_over(len(cpus), effort.again)
+    point = _checked(bench.play("latency/pingpong", cpus, play, tick))
+    tables = {
+        name: _lower_triangle(point.tables[name]) for name in ("handoff", "median", "deviation")
+    }
+    repeated = _spread_over(len(cpus), effort.again)
     repeated_pairs = []
-    for a, b in chosen:
-        pair = _held(bench.play("latency/pingpong", [cpus[a], cpus[b]], play, tick))
+    for a, b in repeated:
+        pair = _checked(bench.play("latency/pingpong", [cpus[a], cpus[b]], play, tick))
         first, later = tables["median"][b][a], pair.tables["median"][1][0] / 1000
         repeated_pairs.append(Again(cpus=(cpus[a], cpus[b]), first_ns=first, again_ns=later))
     return Handoffs(
@@ -119,7 +124,7 @@ def handoffs(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> Ha
     )
 
 
-def _below(table: Sequence[Sequence[int]]) -> list[list[float]]:
+def _lower_triangle(table: Sequence[Sequence[int]]) -> list[list[float]]:
     return [[ps / 1000 for ps in row[:index]] for index, row in enumerate(table)]
 
 
@@ -130,21 +135,21 @@ def _spread_over(cpus: int, count: int) -> list[tuple[int, int]]:
 
 
 def noise_pct(handoffs: Handoffs) -> float:
-    off = [
+    differences = [
         100 * deviation / median
         for deviations, medians in zip(handoffs.deviation_ns, handoffs.median_ns, strict=True)
         for deviation, median in zip(deviations, medians, strict=True)
         if median
     ]
-    return round(float(np.median(off)), 2)
+    return round(float(np.median(differences)), 2)
 
 
 # ---- Atomics and locks ---------------------------------------------------------------------------
 
 
 def counts(computer: Computer) -> list[int]:
-    """Returns the thread counts to measure: all up to 8 processors; otherwise powers of two, and
-    those that fill a cache, a package, or all cores.
+    """Returns the thread counts to measure: all counts if there are at most 8 processors; otherwise
+    powers of two, and counts that fill a cache, a package, or all cores.
     """
     total = len(computer.cpus)
     if total <= 8:
@@ -175,9 +180,9 @@ def _scaled(
     effort: Effort,
     tick: Tick,
 ) -> Iterator[Throughput]:
-    """Measures the workload at each thread count. A run does as many operations as should take
-    `run_ns` at the rate of a short run. The short run's length follows from the rate at the count
-    before, because a second thread may cost a lock most of its rate.
+    """Measures the workload at each thread count. A short run shows how many operations take
+    `run_ns`. The length of this short run follows from the rate at the previous thread count, with
+    a margin, because a second thread may cost a lock most of its rate.
     """
     rate = _rate(bench.play(workload, order[:1], {"ops": 1000}))
     for count in threads:
@@ -193,7 +198,7 @@ def _scaled(
                 rates.append(round(_rate(point), 1))
                 tick()
             rate = float(np.median(rates))
-        # If runs at one thread count do not end in time, the other counts are still measured.
+        # Runs at one thread count that do not end in time leave the other counts unaffected.
         except GuestError as error:
             failures.add(str(error))
         yield Throughput(
@@ -207,16 +212,16 @@ def _scaled(
 
 
 def _rate(point: Point) -> float:
-    """Returns operations a second."""
+    """Returns the operations per second."""
     return point.ops * 1e12 / max(point.elapsed_ps, 1000)
 
 
-# ---- Load, then change ---------------------------------------------------------------------------
+# ---- Loads followed by changes -------------------------------------------------------------------
 
 
 def transfers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Transfer]:
-    """Measures pairs at all distances from the first processor, then more and more
-    threads at once.
+    """Measures pairs at all distances from the first processor, then growing numbers of threads at
+    once.
     """
     measured_transfers = []
     for cpus in (*map(list, partners(computer)), *groups(computer)):
@@ -233,10 +238,10 @@ def transfers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> l
     return measured_transfers
 
 
-def _turns(bench: Bench, cpus: Sequence[int], by: str, effort: Effort) -> list[float]:
-    """Measures the time of one turn, in ns, in each run; sorted."""
-    play: Parameters = {"by": by, "rounds": effort.rounds}
-    points = [_held(bench.play("latency/alternate", cpus, play)) for _ in range(effort.runs)]
+def _turns(bench: Bench, cpus: Sequence[int], way: str, effort: Effort) -> list[float]:
+    """Returns the time of one turn in each run, in ns, in ascending order."""
+    play: Parameters = {"by": way, "rounds": effort.rounds}
+    points = [_checked(bench.play("latency/alternate", cpus, play)) for _ in range(effort.runs)]
     return sorted(round(point.elapsed_ps / point.ops / 1000, 1) for point in points)
 
 
@@ -244,7 +249,9 @@ def _turns(bench: Bench, cpus: Sequence[int], by: str, effort: Effort) -> list[f
 
 
 def partners(computer: Computer) -> list[tuple[int, int]]:
-    """Pairs the first processor with every other one, which covers all distances from it."""
+    """Returns the pairs of the first processor with each other one, which cover all distances from
+    the first.
+    """
     first, *other_cpus = sorted(computer.numbers)
     return [(first, other_cpu) for other_cpu in other_cpus]
 
@@ -263,7 +270,7 @@ def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> lis
     idle = 100_000
     for waker, sleeper in partners(computer):
         play = {"wakes": effort.wakes, "idle": idle}
-        rows = _held(bench.play("host/linux/wakeup", [waker, sleeper], play)).tables["wake"]
+        rows = _checked(bench.play("host/linux/wakeup", [waker, sleeper], play)).tables["wake"]
         slept = [row for row in rows if row[2]]
         tick()
         if wake := percentiles([row[0] for row in slept]):
@@ -283,8 +290,8 @@ def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> lis
 
 
 def barriers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Barrier]:
-    """Measures a barrier to each other processor alone, with its thread running and asleep; then to
-    growing groups of processors.
+    """Measures a barrier to each single other processor, once with its thread running and once with
+    its thread asleep; then to growing groups of processors.
     """
     rows = []
     for sender, other_cpu in partners(computer):
@@ -302,7 +309,7 @@ def _barrier(
 ) -> Barrier:
     sender, *other_cpus = cpus
     play = {"calls": effort.calls, "others": 0 if running else 1}
-    rows = _held(bench.play("host/linux/membarrier", cpus, play)).tables["call"]
+    rows = _checked(bench.play("host/linux/membarrier", cpus, play)).tables["call"]
     sent = [row[0] for row in rows if row[1] == len(other_cpus)]
     return Barrier(
         sender=sender,

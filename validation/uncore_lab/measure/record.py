@@ -1,11 +1,11 @@
-"""The file of a measurement: its fields, and how it is read and written.
+"""Defines the file of a measurement, and reads and writes it.
 
     save(measurement, path)        writes the whole file or nothing
     load(path) -> Measurement
     matrix_csv(handoffs) -> str    in the format of the core-to-core-latency collections
 
-Invariants: a section that was not measured is None and `absent` says why; no number stands for
-"unknown".  docs/measure.md is checked against the descriptions here.
+Invariants: a section that was not measured is None, and `absent` gives the reason; no number stands
+for "unknown".  A test compares docs/measure.md with the descriptions in this file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SCHEMA = "uncore.measurement/1"
 
 
 class MeasurementPart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of all parts of the file but the computer's description."""
+    """Base class of all parts of the file except the description of the computer."""
 
 
 class Again(MeasurementPart, frozen=True, kw_only=True):
@@ -106,8 +106,9 @@ class Transfer(MeasurementPart, frozen=True, kw_only=True):
 
     @property
     def ratio(self) -> float:
-        """Time of a turn that loads the line before changing it, over that of a turn that only
-        changes it. Near 1 if the line moves once, 2 or more if it moves twice.
+        """The time of a turn that loads the line before it changes it, divided by the time of a
+        turn that only changes it. The ratio is near 1 if the line is transferred once, and 2 or
+        more if it is transferred twice.
         """
         return statistics.median(self.looked_ns) / statistics.median(self.changed_ns)
 

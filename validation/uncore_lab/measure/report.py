@@ -1,4 +1,4 @@
-"""The report of a measurement, with one table a section."""
+"""Prints the report of a measurement, with one table for each section."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from uncore_lab.measure.plan import DISTANCE_NAMES
 from uncore_lab.measure.record import Measurement, Percentiles, Transfer
 
 LOAD_THEN_CHANGE = "load, then change, of a line written elsewhere"
-PAIR_THREADS = 2  # threads
+PAIR_THREADS = 2  # threads of a transfer between a pair of processors
 MAX_CPUS_SHOWN = 4
-# Transfer.ratio of eight simulated machines: 0.95 to 1.01 if a load already gets the line for
-# writing (R12), 2.08 to 2.63 if it does not.
+# The limit lies between the values of Transfer.ratio on eight simulated machines: 0.95 to 1.01 if a
+# load already gets the right to write (R12), 2.08 to 2.63 if it does not.
 MAX_RATIO_OF_ONE_TRANSFER = 1.3
 MIN_RATIO_OF_TWO_TRANSFERS = 1.7
 BUSY_TASKS = 0.5  # a computer with at least this many runnable tasks is busy
@@ -118,7 +118,7 @@ def _transfers(measurement: Measurement) -> None:
 
 
 def transfers_of(transfers: Sequence[Transfer]) -> str:
-    """Says in a sentence how many transfers a line takes that is loaded and then changed."""
+    """Returns a sentence on the number of transfers of a line that is loaded and then changed."""
     ratio = statistics.median(
         transfer.ratio for transfer in transfers if len(transfer.cpus) == PAIR_THREADS
     )

@@ -1,10 +1,10 @@
-"""Tables of a machine file for a computer that no family fits: joins, shared caches, memory.
+"""Writes tables of a machine file for a computer that fits no family: joins, shared caches, memory.
 
-    tables(computer, layout) -> FileTables  TOML of each, and notes for the head
+    tables(computer, layout) -> FileTables  TOML of each table, and notes for the head of the file
 
-Latencies are estimates, in the range that such levels have on measured machines.  If the computer
-reports the distances of its memory nodes, the latencies of the joins between nodes are fitted to
-them by least squares.
+Latencies are estimates, in the range of such levels on measured machines.  If the computer reports
+the distances of its memory nodes, the latencies of the joins between nodes are fitted to these
+distances by least squares.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ JOIN_LATENCIES = {
 }
 # joins of other levels around the last cache, and of memory nodes inside it
 OTHER_JOIN_LATENCY, INNER_NODE_LATENCY = "40ns", "8cy"
-# latency of the last cache; key: most cores that share it
+# latency of the last cache, by the largest number of cores that share it
 LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}
-LOCAL_READ_NS = 90  # read of a node's own memory, where distances are relative to it
-# Latency of memory in the package, also of DRAM if such memory is its cache.
+LOCAL_READ_NS = 90  # time of reading a node's own memory, to which distances are relative
+# latency of memory in the package; also of DRAM for which such memory is the cache
 NEAR_MEMORY = "60ns"
-MAX_WIRED_PAIRS = 64  # pairs of members that are wired one by one
+MAX_WIRED_PAIRS = 64  # at most this many pairs of members get a wire of their own
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ def tables(computer: Computer, layout: ComputerLayout) -> FileTables:
 
 
 def size(cache: Cache) -> list[str]:
-    """Returns size and ways as TOML lines. If the number of ways is not reported, it is 8, or the
-    next smaller number that divides the size.
+    """Returns the size and the ways as TOML lines. If the computer does not report the ways, there
+    are 8, or the next smaller number that divides the size.
     """
     ways = cache.ways or 8
     while cache.size % (cache.line * ways):
@@ -75,7 +75,7 @@ def size(cache: Cache) -> list[str]:
 
 
 def last_caches(layout: ComputerLayout, whole: bool) -> Iterator[str]:
-    """Yields the third-level caches; keys that other kinds inherit are written once."""
+    """Yields tables of the third-level caches. Keys that other kinds inherit are written once."""
     first_keys = ['policy = "victim"', 'latency = { value = "10cy", source = "estimate" }']
     for cache in layout.last:
         with_first_keys = whole and (not cache.kind or layout.last[0].kind)
@@ -93,18 +93,18 @@ def _shared_caches(layout: ComputerLayout) -> Iterator[str]:
         yield "\n".join([*lines, 'latency = { value = "14cy", source = "estimate" }'])
         yield RESOLVER_TABLE.format(level=cache.table, knows="inclusive", at="hub")
     if layout.shared not in {cache.level for cache in layout.second if not cache.kind}:
-        sharers = layout.most(layout.shared)
+        sharers = layout.max_members(layout.shared)
         latency = next(cost for max_sharers, cost in LAST_CACHE.items() if sharers <= max_sharers)
         yield _join(layout.shared, "crossbar", latency)
     yield from last_caches(layout, True)
 
 
 def _joins(layout: ComputerLayout, node_latencies: dict[str, tuple[str, str]]) -> Iterator[str]:
-    """Yields the joins of each level around the last cache, and of memory nodes inside it."""
+    """Yields the joins of each level around the last cache, and of memory nodes inside of it."""
     if layout.node != "system" and layout.node not in (*layout.outside, layout.shared):
         yield _join(layout.node, "crossbar", INNER_NODE_LATENCY)
     for level in layout.outside:
-        if (members := layout.most(level)) > 1 or level == layout.node != "system":
+        if (members := layout.max_members(level)) > 1 or level == layout.node != "system":
             kind = "all-to-all" if level == "system" and members <= MAX_WIRED_PAIRS else "crossbar"
             latency, source = node_latencies.get(
                 level, (JOIN_LATENCIES.get(level, OTHER_JOIN_LATENCY), "estimate")
@@ -155,7 +155,7 @@ def node_join_latencies(
     if groups is None or set(reported.nodes) != set(groups) or len(groups) < 2:
         return {}, ["the distances of memory nodes fit no level of the tree: unused"]
     levels_around = ("system", *layout.levels[: layout.levels.index(layout.node)])
-    joined = [depth for depth, level in enumerate(levels_around) if layout.most(level) > 1]
+    joined = [depth for depth, level in enumerate(levels_around) if layout.max_members(level) > 1]
     values = np.array(reported.values, float).reshape(len(reported.nodes), -1)
     local_ns = values.diagonal()
     if local_ns.min() <= 0:
@@ -182,7 +182,7 @@ def node_join_latencies(
 def _groups_of_nodes(
     computer: Computer, layout: ComputerLayout
 ) -> dict[int, tuple[int, ...]] | None:
-    """Maps each memory node to its place in the tree; None if the nodes are no level of it."""
+    """Maps each memory node to its place in the tree; None if the nodes form no level of it."""
     if layout.node not in layout.levels:
         return None
     depth = layout.levels.index(layout.node) + 1

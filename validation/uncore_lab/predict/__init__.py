@@ -3,12 +3,12 @@
     main(name, home, json)       prints class medians with intervals, and the rule of each number
 
     observe.py     fits each measured machine's numbers to its own figures: observed.toml
-    relatives.py   lends a number from related machines
-    guesses.py     numbers that nobody lends, and their uncertainty
-    forecast.py    draws machines from both, simulates them, and derives classes and intervals
+    relatives.py   predicts a number from related machines ("lends" it)
+    guesses.py     numbers that no relative lends, and their uncertainty
+    forecast.py    draws machines from these distributions, and simulates them to predict classes
     mixture.py     probability distribution of a number or a class
-    nulls.py       baselines without a model
-    copied.py      classes for which such a baseline does as well
+    nulls.py       baselines without a model ("null models")
+    copied.py      classes that a baseline predicts at least as well
     ledger/        predictions made before the machine was measured, and later measurements
 
 The method and its limits: docs/prediction.md.  `uncore validate --only prediction` leaves each
@@ -32,7 +32,7 @@ from uncore_lab.predict.machine_file import machine_file
 
 def main(name: str, home: str = "", *, json: bool = False, output: Path | None = None) -> int:
     prediction, where = predicted(name, home)
-    if output:  # written before printing, because the reader of the output may close the pipe
+    if output:  # write the file first, because printing fails if the reader closes the pipe
         write_whole(output, machine_file(prediction, name, output))
     if json:
         print_json(_document(prediction, where or "node0"))
@@ -82,8 +82,8 @@ def _lender_note(row: Row) -> str | None:
 
 
 def _guess_note(prediction: Forecast) -> str:
-    """Returns a remark on classes that rest on guesses. It is printed at the head, because not
-    everybody reads on.
+    """Returns a remark on classes that rest on guesses. It is printed above the table, where it is
+    noticed.
     """
     resting = [
         predicted_class.name
@@ -106,7 +106,7 @@ def _value(value: float, unit: str) -> str:
 
 
 def _rule(amount: float, unit: str) -> str:
-    """Formats an amount, in the unit in which relatives agree."""
+    """Formats an amount in the unit in which relatives agree best."""
     if unit == RATIO:
         return f"{amount:.2f}"
     return f"{amount:.2f} ns" if unit == "ns" else f"{amount:.1f} cycles of the {unit} clock"

@@ -1,11 +1,11 @@
-"""Classes for which a baseline is copied, because lending numbers predicts them no better.
+"""Classes whose median is copied from a baseline, because lending numbers predicts it no better.
 
     copied(name, machine, classes) -> {label: Copy}
 
-copied.toml lists these kinds of classes for two cases: machines of the same generation of cores
-were measured (`machine` was left out), or none was (`family`).  For each kind it names the null
-model that scored best in that case, and its typical error.  A test compares it with the results on
-file.
+copied.toml lists these kinds of classes for two situations.  In `machine`, other machines of the
+same generation of cores were measured; in `family`, none was.  For each kind the file names the
+null model that scored best in that situation, and its typical error.  A test compares it with the
+results on file.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from uncore_lab.figures.hardware import DistanceClass, well_measured
 from uncore_lab.predict.mixture import Mixture, one
 from uncore_lab.predict.nulls import base, guesses, kind
 
-# names of what a test leaves out: one machine, or its family
+# names of the two situations: only the machine is unmeasured, or its whole family is
 MACHINE, FAMILY = "machine", "family"
 COPIED = Path(__file__).with_name("copied.toml")
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     null: str
-    deviation: float  # standard deviation of its logarithm
+    deviation: float  # standard deviation of ln(measured / copied number)
 
 
 @dataclass(frozen=True)
 class Copy:
     belief: Mixture
-    of: str  # machine whose number is copied
+    machines: str  # machines whose number is copied
 
 
 def copied(name: str, machine: Machine, classes: Mapping[str, DistanceClass]) -> dict[str, Copy]:
@@ -64,7 +64,7 @@ def _situation(name: str) -> str:
 
 @cache
 def rules() -> dict[str, Rule]:
-    """Reads copied.toml. A key such as "x86 family smt" names the machines, what was left out, and
-    the kind of class.
+    """Reads copied.toml. A key such as "x86 family smt" names the group of machines, the situation,
+    and the kind of class.
     """
     return msgspec.convert(tomllib.loads(COPIED.read_text()), dict[str, Rule])

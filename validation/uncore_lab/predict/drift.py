@@ -1,14 +1,15 @@
-"""Recorded predictions that differ from those that the model would make today.
+"""Finds recorded predictions that differ from those that the model makes now.
 
-    watched() -> {machine: Entry}           the latest entry of each machine that nobody measured
-    medians(entry) -> {class: ns}           today's prediction
-    drift(entry, medians, moved) -> words   sentences on classes that moved too far
-    read_moved() -> {machine: Moved}        ledger/moved.toml: known moves, with reasons
+    watched() -> {machine: LedgerEntry}     the latest entry of each machine that nobody measured
+    medians(entry) -> {class: ns}           the present prediction
+    drift(entry, medians, moved)            sentences on classes that differ too much
+    read_moved() -> {machine: Moved}        ledger/moved.toml: known changes, with reasons
 
-A recorded prediction stays as it was, so a change of the model that moves it must be noticed.  Each
-class must stay within MAX_UNRECORDED_MOVE of its latest entry, or of its value in moved.toml, until
-a new day is sealed with the reason (`uncore predict --record MACHINE --reason TEXT`). Machines that
-were measured since are compared by `uncore validate --only prediction` instead.
+A recorded prediction never changes, so a change of the model that would predict another value must
+be noticed.  Each class must stay within MAX_UNRECORDED_MOVE of its latest entry, or of its value in
+moved.toml, until a new day is sealed with the reason (`uncore predict --record MACHINE --reason
+TEXT`).  Machines that were measured after their prediction are compared by `uncore validate --only
+prediction` instead.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.predict.forecast import predicted
 from uncore_lab.predict.ledger import LEDGER, LedgerEntry, entries
 
-# largest relative move of a class median that needs no new record
+# largest relative change of a class median that needs no new record
 MAX_UNRECORDED_MOVE = 0.03
 MOVED = LEDGER / "moved.toml"
 RECORD_HINT = "seal a new day with the reason: uncore predict --record {} --reason TEXT"
 
 
 class Moved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Classes of a machine that moved, with their values in ns on that date."""
+    """Classes of a machine whose prediction changed, with their values in ns on that date."""
 
     date: str
     reason: str
@@ -48,7 +49,7 @@ class _MovedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def watched(ledger: Path = LEDGER) -> dict[str, LedgerEntry]:
-    measured = figures.carried()
+    measured = figures.machines_with_figures()
     return {e.machine: e for e in entries(ledger) if e.machine not in measured}
 
 

@@ -1,13 +1,13 @@
 """Predicts the class medians of a machine that nobody measured, each with an interval.
 
     forecast(name, hardware, known) -> Forecast
-    predicted(name, home) -> Forecast, home         from everything known about other machines
+    predicted(name, home) -> Forecast, home         from all that is known of other machines
 
 `hardware` gives the pairs of each class and the home of the line; its figures are not used. Numbers
 come from relatives (relatives.py) or are guesses (guesses.py).  All uncertain numbers are drawn
-together, as a Latin hypercube of DRAWS machines, each with a seed of its own.  The engine simulates
-each machine.  The prediction of a class is the distribution of its simulated medians, widened by
-the difference between two measurements of one model.
+together, as a Latin hypercube of DRAWS machines, each with its own seed.  The engine simulates each
+machine.  The prediction of a class is the distribution of its simulated medians, widened by the
+usual difference between two measured machines of the same model.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import Loan, lend
 
 INTERVAL_SHARE = 0.8  # share of the true values that should lie in the intervals
-# Standard deviation of the logarithm: two machines of one model differ by 0.5 to 14 %.
+# standard deviation of the logarithm; two machines of the same model differ by 0.5 to 14 %
 MEASUREMENT_DEVIATION = 0.04
 DRAWS = 32
-# one seed for each draw; the seed also draws the slice that owns the line (V10)
+# one seed for each drawn machine; the seed also draws the slice that owns the line (V10)
 SEEDS = usual_seeds("native", DRAWS)
-# A class rests on a guess if that moves the class median by at least this share.
+# A class rests on guesses if changing them by one deviation changes the class median by this share.
 MIN_CLASS_MOVE = 0.02
 
 Settings = Callable[[float], list[str]]
@@ -48,10 +48,10 @@ class PredictedClass:
     name: str
     belief: Mixture
     lent: bool  # False: the median depends on a guess in the machine's file
-    # False: the median depends on a number that was fitted to the machine's own figures and that
-    # nobody lends
+    # False: the median depends on a number that no relative lends, and that was fitted to the
+    # machine's own figures
     blind: bool
-    # machine whose number is copied, because lending does no better (copied.py)
+    # machines whose number is copied, because lending predicts the class no better (copied.py)
     copied: str = ""
 
     @property
@@ -80,7 +80,7 @@ class Forecast:
 
 
 def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> Forecast:
-    """Forecasts from `known` alone, which must not hold observations of the machine itself."""
+    """Forecasts from the observations in `known`, which must not include any of the machine."""
     machine, periods = topology.load(name, measured=True), clocks(name)
     stated = {number.key for number in machine.numbers if number.interval}
     frees = {key: number for key, number in free(name).items() if key not in stated}
@@ -92,9 +92,9 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
         return sample.medians(topology.load(name, settings, measured=True), (seed,))
 
     lent = {loan.key: (loan.belief, _bounded(frees[loan.key])) for loan in loans}
-    unsure = lent | {guess.key: (guess.factor, guess.settings) for guess in guessed}
+    uncertain = lent | {guess.key: (guess.factor, guess.settings) for guess in guessed}
     draws = [
-        medians(settings, seed) for settings, seed in zip(_hypercube(unsure), SEEDS, strict=True)
+        medians(settings, seed) for settings, seed in zip(_hypercube(uncertain), SEEDS, strict=True)
     ]
     weights = (1 / len(draws),) * len(draws)
     beliefs = {
@@ -112,7 +112,7 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
 
 def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
     """Forecasts the classes of the machine's levels from all other machines. Also returns the home
-    of the line; it is empty if the machine has one memory node.
+    of the line, which is "" if the machine has one memory node.
     """
     machine = topology.load(name)
     several = len(machine.memories) > 1
@@ -120,9 +120,9 @@ def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
     known = [observation for observation in observations() if observation.machine != machine.id]
     predicted_classes = forecast(name, hardware, known)
     classes = {
-        label: replace(predicted_classes.classes[label], belief=copy.belief, copied=copy.of)
+        label: replace(predicted_classes.classes[label], belief=copy.belief, copied=copy.machines)
         for label, copy in copied(name, machine, hardware.classes).items()
-        # otherwise the machine's file states a value that no relative lends
+        # A class that is not lent rests on values of the machine's own file, so it is not copied.
         if predicted_classes.classes[label].lent
     }
     return replace(
@@ -135,16 +135,16 @@ def _bounded(number: Free) -> Settings:
     return lambda value: number.settings(min(value, max_value))
 
 
-def _hypercube(unsure: Mapping[str, tuple[Mixture, Settings]]) -> list[list[str]]:
-    """Returns the settings of each drawn machine. Each number's distribution is split into DRAWS
-    equal parts; each part is used once, in an order that depends on the number's key only.
+def _hypercube(uncertain: Mapping[str, tuple[Mixture, Settings]]) -> list[list[str]]:
+    """Returns the settings of each drawn machine. The distribution of each number is split into
+    DRAWS equal parts. Each part is used once, in an order that depends only on the number's key.
     """
     columns = []
-    for key, (belief, settings) in unsure.items():
+    for key, (belief, settings) in uncertain.items():
         parts = list(range(DRAWS))
         Random(key).shuffle(parts)
         columns.append([settings(belief.quantile((part + 0.5) / DRAWS)) for part in parts])
-    return [[text for column in columns for text in column[n]] for n in range(DRAWS)]
+    return [[text for column in columns for text in column[draw]] for draw in range(DRAWS)]
 
 
 def _resting(
@@ -152,7 +152,7 @@ def _resting(
     lent: Mapping[str, tuple[Mixture, Settings]],
     guessed: Sequence[Guess],
 ) -> set[str]:
-    """Returns the classes that move when all guesses are changed by one deviation each."""
+    """Returns the classes whose median changes if all guesses are changed by one deviation."""
     if not guessed:
         return set()
     fixed = [text for belief, settings in lent.values() for text in settings(belief.median)]
@@ -160,8 +160,14 @@ def _resting(
     def medians_at(deviations: float) -> dict[str, float]:
         factors = [(guess, exp(deviations * guess.factor.deviation)) for guess in guessed]
         return medians(
-            [*fixed, *(t for guess, by in factors for t in guess.settings(by))], SEEDS[0]
+            [
+                *fixed,
+                *(t for guess, factor_of_guess in factors for t in guess.settings(factor_of_guess)),
+            ],
+            SEEDS[0],
         )
 
-    as_filed, moved = medians_at(0), medians_at(1)
-    return {label for label in moved if abs(log(moved[label] / as_filed[label])) > MIN_CLASS_MOVE}
+    as_filed, shifted = medians_at(0), medians_at(1)
+    return {
+        label for label in shifted if abs(log(shifted[label] / as_filed[label])) > MIN_CLASS_MOVE
+    }

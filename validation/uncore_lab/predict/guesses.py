@@ -2,13 +2,14 @@
 
     guesses(name, known, lent) -> [Guess]        `known`: observations; `lent`: keys that are lent
 
-Three kinds of numbers are guesses: a time or a clock whose source says `estimate` or `teaching`, or
-nothing; a fitted or predicted number that no relative lends; and a number whose file states an
-interval, which is used as it is.  A guess without an interval is as uncertain as estimates of its
-kind have been.  estimates.toml has earlier estimates of machines that were measured later.
+Three kinds of numbers are guesses: a time or a clock whose source is `estimate`, `teaching` or
+missing; a fitted or predicted number that no relative lends; and a number whose file states an
+interval, which is used unchanged.  A guess without an interval is as uncertain as earlier estimates
+of its kind were.  estimates.toml has such estimates, of machines that were measured later.
 
 An estimate that a measured machine shares (the same line of the same file) adds no uncertainty: its
-error is contained in the numbers fitted beside it, and in the differences between these.
+error is already contained in the numbers that were fitted together with it, and in the differences
+between these numbers.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from uncore_lab.predict.mixture import Mixture, one
 from uncore_lab.predict.observe import Observation
 
 ESTIMATES = Path(__file__).with_name("estimates.toml")
-FITTED = "fitted"  # a fitted number's source begins with this word
-GUESSED = ("estimate", "teaching", "unstated")  # beginnings of sources
+FITTED = "fitted"  # the source of a fitted number begins with this word
+GUESSED = ("estimate", "teaching", "unstated")  # words with which the source of a guess begins
 # tables of a machine file that do not influence a handoff
 NO_HANDOFF_TABLES = ("chance", "os", "interrupt", "messages")
 TIME_AMOUNT = re.compile(r"[\d.]+\s*(ps|ns|us|cy(@\w+)?)")
@@ -45,13 +46,13 @@ KIND_BY_FIRST_PART = {"core": "cores", "memory": "memory"}
 # kind of guess, by the part of the key before the last
 KIND_BY_TABLE = {"join": "wires", "resolver": "resolvers", "data": "caches"}
 CLOCKS, HOPS = "clocks", "hops"
-# keys of the time of a hop, besides `latency` of joins with stops
+# keys of the time of a hop; another one is `latency` of joins with stops
 HOP_KEYS = ("dx", "dy", "diagonal", "bridge")
 JOINS_WITH_STOPS = ("ring", "two-rings", "mesh", "torus", "bus")
-DEVIATION_BY_KIND = {CLOCKS: 0.1}  # for kinds with too few measured estimates
-# Standard deviation of the logarithm: four of five such numbers are right within a factor of 1.6.
+DEVIATION_BY_KIND = {CLOCKS: 0.1}  # used for kinds with too few measured estimates
+# standard deviation of the logarithm: four of five such numbers are right within a factor of 1.6
 DEFAULT_DEVIATION = 0.35
-# Least number of measured estimates from which the deviation of a kind is computed.
+# least number of measured estimates from which the deviation of a kind is computed
 MIN_MEASURED_ESTIMATES = 3
 STATED, ASSUMED = "the interval that its file states", "assumed: none of its kind was ever measured"
 
@@ -61,7 +62,7 @@ class Guess:
     key: str
     text: str  # the value as written in the machine file
     source: str
-    factor: Mixture  # distribution of the true number over the file's
+    factor: Mixture  # distribution of the ratio of the true number to the file's
     basis: str  # source of the deviation of `factor`, for the report
     moved: tuple[tuple[str, str], ...]  # (key, text) of the number and of those that follow it
     fitted: bool  # True: fitted to the machine's own figures, and no earlier estimate is on record
@@ -83,13 +84,15 @@ def guesses(name: str, known: Sequence[Observation], lent: frozenset[str]) -> li
     machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
     other_machines = {o.machine for o in known} - {machine.id}
     siblings = machine.harts > machine.cores
-    shared = {place for machine_name in other_machines for place in _places(machine_name, siblings)}
+    shared_places = {
+        place for machine_name in other_machines for place in _places(machine_name, siblings)
+    }
     return [
         _guess(_before(machine, number), machine.numbers, _kind(number, tree), known)
         for number in machine.numbers
         if number.key not in lent
         and _counts(number)
-        and (number.interval or is_unknown(number) or _place(number) not in shared)
+        and (number.interval or is_unknown(number) or _place(number) not in shared_places)
     ]
 
 
@@ -115,8 +118,8 @@ def _guess(
 
 
 def _before(machine: Machine, number: Number) -> Number:
-    """Returns the estimate that was on record before a number was fitted; otherwise the number
-    itself.
+    """Returns the estimate that was on record before the number was fitted; if there is none, the
+    number itself.
     """
     estimate = _estimates().get(machine.id, {}).get(number.key)
     if estimate is None or not number.source.startswith(FITTED):
@@ -126,9 +129,9 @@ def _before(machine: Machine, number: Number) -> Number:
 
 @cache
 def _places(name: str, siblings: bool) -> frozenset[tuple[str, int, str]]:
-    """Returns the lines of files that hold a machine's estimates. If `siblings` is true, the
-    numbers of cores are left out of a machine whose siblings were not measured, because its figures
-    tell nothing about cores that have siblings.
+    """Returns the lines of files that state a machine's estimates. With `siblings`, the numbers of
+    cores are left out if the machine's siblings were not measured, because its figures do not
+    depend on what cores with siblings do.
     """
     machine = topology.load(name, measured=True)
     cores = not siblings or any(c.within == "core" for c in read(name).classes.values())
@@ -147,7 +150,9 @@ def _place(number: Number) -> tuple[str, int, str]:
 
 
 def _stated(number: Number) -> tuple[Mixture, str]:
-    """Reads a stated interval as the first and the last decile, like `run --samples`."""
+    """Returns the distribution of a number with a stated interval, whose ends are read as the first
+    and the last decile, as in `run --samples`.
+    """
     assert number.interval
     texts = (number.text, *number.interval)
     value, low, high = (AMOUNT.fullmatch(text.strip()) for text in texts)
@@ -164,17 +169,15 @@ def _stated(number: Number) -> tuple[Mixture, str]:
 
 
 def learnt(kind: str, known: Sequence[Observation]) -> tuple[Mixture, str]:
-    off = list(_errors(kind, known))
-    if len(off) < MIN_MEASURED_ESTIMATES:
+    errors = list(_errors(kind, known))
+    if len(errors) < MIN_MEASURED_ESTIMATES:
         return one(1.0, DEVIATION_BY_KIND.get(kind, DEFAULT_DEVIATION)), ASSUMED
-    deviation = sqrt(sum(error**2 for error in off) / len(off))
-    return one(1.0, deviation), f"{len(off)} estimates of {kind} that were measured later"
+    deviation = sqrt(sum(error**2 for error in errors) / len(errors))
+    return one(1.0, deviation), f"{len(errors)} estimates of {kind} that were measured later"
 
 
 def _errors(kind: str, known: Sequence[Observation]) -> Iterator[float]:
-    """Yields, for each number that was measured later, the logarithm of its value over its
-    estimate.
-    """
+    """Yields ln(measured value / estimate) for each number that was measured after its estimate."""
     observed = {(o.machine, o.key): o for o in known}
     for machine, estimates in _estimates().items():
         for key, ns in estimates.items():

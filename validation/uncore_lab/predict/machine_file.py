@@ -1,4 +1,4 @@
-"""Writes the machine file that a prediction gives: each lent number, with its interval.
+"""Writes a machine file with the lent numbers of a prediction, each with its interval.
 
 machine_file(found, name, output) -> text of a file that loads
 """

@@ -1,13 +1,12 @@
-"""Log-normal mixtures: the probability distribution of a number, or of a class median, before it is
-measured.
+"""Log-normal mixtures, which describe a number or a class median that was not measured.
 
-    Mixture(logarithms, weights, deviation)     each part a relative, or a drawn machine
-    one(median, deviation)                      a single part
+    Mixture(logarithms, weights, deviation)     one component for each relative or drawn machine
+    one(median, deviation)                      a mixture of a single component
     mixture.quantile(0.9), .median, .interval(0.8), .deviation
-    mixture.crps(measured)                      a proper score of its logarithm: less is better
+    mixture.crps(measured)                      a proper score of the logarithm: less is better
 
-Two kinds of relatives give two peaks; a single normal distribution would be most certain of a value
-between them that neither has.
+Two kinds of relatives give two peaks.  A single normal distribution would be most certain of a
+value between the peaks, which neither kind has.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from uncore_lab.fitting.written import FOUR_FIFTHS_DEVIATIONS
 Vector = NDArray[np.float64]
 
 GRID_POINTS = 2048  # points of the grid on which quantiles are interpolated
-TAIL_DEVIATIONS = 4.5  # the grid ends this many standard deviations beyond the outermost parts
+TAIL_DEVIATIONS = 4.5  # the grid ends this many deviations beyond the outermost components
 
 
 @dataclass(frozen=True)
 class Mixture:
     logarithms: Sequence[float]
     weights: Sequence[float]  # their sum is 1
-    spread: float  # standard deviation of each part
+    spread: float  # standard deviation of each component
 
     @property
     def median(self) -> float:
@@ -40,8 +39,8 @@ class Mixture:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation, as a logarithm, of the log-normal that has the same 80 %
-        interval.
+        """The standard deviation of the logarithm of that log-normal distribution which has the
+        same 80 % interval.
         """
         low, high = self.interval(0.8)
         return log(high / low) / 2 / FOUR_FIFTHS_DEVIATIONS
@@ -50,8 +49,8 @@ class Mixture:
         return self.quantile((1 - share) / 2), self.quantile((1 + share) / 2)
 
     def quantile(self, share: float) -> float:
-        values, reached = self._cumulated
-        return exp(float(np.interp(share, reached, values)))
+        values, cumulated = self._cumulated
+        return exp(float(np.interp(share, cumulated, values)))
 
     def crps(self, measured: float) -> float:
         """Returns the integral, over all thresholds, of the squared error of the cumulative
@@ -71,14 +70,14 @@ class Mixture:
             min(self.logarithms) - beyond, max(self.logarithms) + beyond, GRID_POINTS
         )
         scores = np.subtract.outer(values, np.array(self.logarithms)) / self.spread
-        return values, _below(scores) @ np.array(self.weights)
+        return values, _normal_cdf(scores) @ np.array(self.weights)
 
 
 def one(median: float, deviation: float) -> Mixture:
     return Mixture((log(median),), (1.0,), deviation)
 
 
-def _below(scores: Vector) -> Vector:
+def _normal_cdf(scores: Vector) -> Vector:
     """Returns the cumulative distribution function of the standard normal."""
     from scipy.special import ndtr  # noqa: PLC0415 (slow to load)
 
@@ -91,4 +90,4 @@ def _distance(difference: Vector, spread: float) -> Vector:
     """
     scores = difference / spread
     density = np.exp(-(scores**2) / 2) / (2 * np.pi) ** 0.5
-    return np.asarray(2 * spread * density + difference * (2 * _below(scores) - 1))
+    return np.asarray(2 * spread * density + difference * (2 * _normal_cdf(scores) - 1))

@@ -1,19 +1,21 @@
-"""Baselines without a model: guesses of a machine's class medians that a simulation must beat.
+"""Guesses a machine's class medians without a model; a simulation must beat these baselines.
 
-    guesses(name, class, others) -> {null: Guessed}     `others`: measured machines; all by default
-    errors(name) -> Nulls                               mean error of each in per cent
-    kind(machine, class) -> word                        a class's name on any machine: "l3", "pkg"
+    guesses(name, class, others) -> {null: Guessed}     from the measured machines `others`, by
+                                                        default from all
+    errors(name) -> Nulls                               mean error of each baseline in per cent
+    kind(machine, class) -> str                         name of a class that is the same on all
+                                                        machines, such as "l3" or "pkg"
 
     same_ns         the median of the same class on other machines of the same maker
-    same_cycles     the same in cycles of their cores
-    relative        the same class of the nearest relative: most shared descent (`[lineage]`), then
-                    the most similar size
-    scaled          the same in cycles of the cores
-    family          the median of the class over all machines whose cores are as near as the nearest
-                    relative's
+    same_cycles     like same_ns, in cycles of the cores
+    relative        the same class of the nearest relative: the machine with the most shared descent
+                    (`[lineage]`), and among these the one of the most similar size
+    scaled          like relative, in cycles of the cores
+    family          the median of the class over all machines whose cores are as closely related as
+                    those of the nearest relative
 
-A baseline is None if no other measured machine has such a class.  Only machines that were measured
-well enough count.
+A baseline is missing if no other measured machine has such a class.  Only machines that were
+measured well enough are used.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ SIBLINGS, SHARED, PACKAGE, SOCKETS = "smt", "l3", "pkg", "xsocket"  # kinds of c
 
 
 class Nulls(NamedTuple):
-    """Mean errors of the baselines for a machine's handoffs, in per cent, as written to file."""
+    """Mean errors of the baselines for a machine's handoffs, in per cent."""
 
     same_ns: float | None
     same_cycles: float | None
@@ -51,7 +53,7 @@ class Guessed(NamedTuple):
 
 
 class _KnownMachine(NamedTuple):
-    """The facts about a measured machine from which baselines guess other machines."""
+    """The properties of a measured machine from which baselines guess other machines."""
 
     name: str
     cores: int
@@ -67,33 +69,34 @@ class _KnownMachine(NamedTuple):
     def maker(self) -> tuple[str, ...]:
         return self.core[:2]
 
-    def of(self, label: str) -> float | None:
-        """Returns ns of a class. If the machine has no classes by side, its one class stands for
-        every side.
+    def ns_of(self, label: str) -> float | None:
+        """Returns the ns of a class. If the machine's classes have no sides, its one class stands
+        for every side.
         """
         return self.ns.get(label, self.ns.get(label.partition("-")[0]))
 
 
 def errors(name: str) -> Nulls:
-    off: dict[str, list[float]] = {field: [] for field in Nulls._fields}
+    errors_pct: dict[str, list[float]] = {field: [] for field in Nulls._fields}
     for label, truth in _known_machine(name).ns.items():
         for field, guess in guesses(name, label).items():
-            if field in off:
-                off[field].append(100 * abs(guess.ns / truth - 1))
+            if field in errors_pct:
+                errors_pct[field].append(100 * abs(guess.ns / truth - 1))
     mean_errors = (
-        statistics.fmean(class_errors) if class_errors else None for class_errors in off.values()
+        statistics.fmean(class_errors) if class_errors else None
+        for class_errors in errors_pct.values()
     )
     return Nulls(*(None if mean is None else round(mean, 2) for mean in mean_errors))
 
 
 def guesses(name: str, label: str, others: Sequence[str] | None = None) -> dict[str, Guessed]:
-    """Guesses one class by each baseline. `label` is a name as `kind` returns it."""
+    """Guesses one class by each baseline. `label` is a name that `kind` returns."""
     target = _known_machine(name)
     machine_names = figures.well_measured() if others is None else others
     others_with_class = [
         (other_machine, ns)
         for n in machine_names
-        if n != target.name and (ns := (other_machine := _known_machine(n)).of(label))
+        if n != target.name and (ns := (other_machine := _known_machine(n)).ns_of(label))
     ]
     null_guesses: dict[str, Guessed] = {}
     if same_maker := [
@@ -125,9 +128,9 @@ def _family(
 
 
 def _kinship(machine: _KnownMachine, other_machine: _KnownMachine) -> tuple[int, float]:
-    shared = machine.descent.keys() & other_machine.descent.keys()
+    common_parts = machine.descent.keys() & other_machine.descent.keys()
     shared_words = sum(
-        nearness(machine.descent[level], other_machine.descent[level]) for level in shared
+        nearness(machine.descent[level], other_machine.descent[level]) for level in common_parts
     )
     return shared_words, -abs(log(machine.cores / other_machine.cores))
 
@@ -135,7 +138,7 @@ def _kinship(machine: _KnownMachine, other_machine: _KnownMachine) -> tuple[int,
 @cache
 def _known_machine(name: str) -> _KnownMachine:
     machine = topology.load(name, measured=True)
-    hardware = figures.read(machine.id) if machine.id in figures.carried() else None
+    hardware = figures.read(machine.id) if machine.id in figures.machines_with_figures() else None
     medians = {label: one.ns for label, one in hardware.classes.items()} if hardware else {}
     return _KnownMachine(machine.id, machine.cores, _ghz(machine), lineage(name), medians)
 
@@ -146,14 +149,14 @@ def _ghz(machine: Machine) -> float:
 
 
 def base(kind: str) -> str:
-    """Removes the side of the home and the kinds of cores from a kind of classes."""
+    """Returns the name of a kind of classes without the side of the home and the kinds of cores."""
     return kind.partition("-")[0]
 
 
 def kind(machine: Machine, distance_class: DistanceClass) -> str:
-    """Returns the name that figures give such a class: of siblings, of the innermost level that
-    resolves ownership, of two sockets, or of a package; other levels keep their own names. Suffixes
-    name the side of the home and small cores.
+    """Returns the name that figures of all machines give such a class. Pairs of siblings, of the
+    innermost resolver, of two sockets and of a package have fixed names; other levels keep their
+    own names. Suffixes name the side of the home and small cores.
     """
     shared = machine.resolvers[0].level
     innermost = machine.levels[machine.levels.index(shared) :]

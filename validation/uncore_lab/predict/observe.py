@@ -1,17 +1,16 @@
 """Fits each measured machine's own numbers: the observations on which predictions rest.
 
-    fitted(name) -> {key: ns}        the machine's unknown numbers, from its own figures alone
-    write(names)                     renews observed.toml
+    fitted(name) -> {key: ns}        the machine's unknown numbers, from its own figures only
+    write(names)                     renews the entries of these machines in observed.toml
     observations() -> list           the content of observed.toml, with slot, descent and clocks
 
-A family's file has one value for all its members, fitted on all of them together.  A prediction
-needs each machine's own value, to know how far members differ and to leave one out.  So the numbers
-are fitted once more, machine by machine.  A number that its machine's figures do not determine is
-left out.
+A family's file has one value for all its members, fitted to all of them together.  A prediction
+needs each machine's own value, in order to know how much members differ and to leave one out.  So
+the numbers are fitted a second time, for each machine alone.
 
-Every class has the same weight, and is compared pair by pair.  Where figures say nothing, a number
-stays near its file's value (a normal prior of one factor of e).  A number whose deviation stays
-above MAX_DEVIATION_LOG is no observation.
+Every class has the same weight, and is compared pair by pair.  A number that the figures do not
+determine stays near the value of its file (a normal prior with a deviation of one factor of e).  If
+its deviation stays above MAX_DEVIATION_LOG, it is left out of the observations.
 """
 
 from __future__ import annotations
@@ -74,9 +73,9 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
     if not frees:
         return {}
     solution = solve([_part(name, frees)], prior=MODEL_RELATIVE_ERROR, stride=WIDE_STEP_LOG)
-    # True for numbers at their limit, which the figures do not determine.
-    ended = solution.steps > np.array(highest(frees)) - 2 * DERIVATIVE_STEP_LOG
-    sure = (solution.deviations(MODEL_RELATIVE_ERROR) < MAX_DEVIATION_LOG) & ~ended
+    # marks numbers at their limit, which the figures do not determine
+    at_limit = solution.steps > np.array(highest(frees)) - 2 * DERIVATIVE_STEP_LOG
+    sure = (solution.deviations(MODEL_RELATIVE_ERROR) < MAX_DEVIATION_LOG) & ~at_limit
     numbers = stepped(frees, solution.steps)
     return {
         key: value for (key, value), is_sure in zip(numbers.items(), sure, strict=True) if is_sure
@@ -84,26 +83,28 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
 
 
 def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
-    """Makes the part of the fit for one machine: a sample of its pairs against the carried class
-    medians.
+    """Returns the part of the fit for one machine, which compares a sample of its pairs with the
+    measured class medians.
     """
     machine, hardware = topology.load(name, measured=True), figures.read(name)
-    sample, measured = Sample.of(machine, hardware), figures.carried_matrix(hardware, machine)
+    sample, measured = Sample.of(machine, hardware), figures.matrix_of_figures(hardware, machine)
 
     def simulated(steps: Vector) -> Matrix:
-        moved = settings(stepped(frees, steps), frees)
-        return sample.pairs(topology.load(name, moved, measured=True))
+        overrides = settings(stepped(frees, steps), frees)
+        return sample.pairs(topology.load(name, overrides, measured=True))
 
-    played = present(sample.masks, measured, sample.pairs(machine))
-    target = ClassTarget(measured, played, medians=0, pairs=1)
-    return FitPart(list(frees), lambda steps: target.off(simulated(steps)), highest(frees))
+    sampled_masks = present(sample.masks, measured, sample.pairs(machine))
+    target = ClassTarget(measured, sampled_masks, medians=0, pairs=1)
+    return FitPart(list(frees), lambda steps: target.residuals(simulated(steps)), highest(frees))
 
 
 # ---- The file ------------------------------------------------------------------------------------
 
 
 def write(names: Sequence[str]) -> None:
-    """Renews the machines named. Others stay, unless they no longer count as measured."""
+    """Fits the named machines again and writes the file. The entries of other machines stay, unless
+    these machines no longer count as measured.
+    """
     measured_names, recorded = figures.well_measured(), _recorded()
     fitted_numbers = {name: values for name, values in recorded.items() if name in measured_names}
     with progress(len(names), "observing", "machines") as advance:

@@ -1,23 +1,23 @@
-"""Lends a number that was never measured from related machines where it was.
+"""Predicts a number that was never measured from related machines, which "lend" theirs.
 
     lend(free, clocks, observations) -> Loan        the distribution of the number, and its lenders
     spreads(observations) -> [Spread]               the clock that each kind of number follows
 
-A loan is a mixture with a part for each of the nearest relatives, in the unit in which relatives
-differ least.  Two kinds of relatives stay two peaks.  Nearness is by descent (topology/lineage.py),
-and each part of a machine has its own descent.  Among equally near relatives each generation has
-one vote, which its members share.  A vote is halved for each year between the lender and the
-borrower (years.toml, or the file's own `year`).  A part of unknown year counts as later than all
-lenders.
+A loan is a mixture with a component for each of the nearest relatives, in the unit in which
+relatives differ least.  Two different kinds of relatives give two peaks.  Distances are those of
+descents (topology/lineage.py), and each part of a machine has its own descent.  Among equally near
+relatives each generation has one vote, which its members share.  A vote is halved for each year
+between the lender and the borrower (years.toml, or the file's own `year`).  A part of unknown year
+counts as later than all lenders.
 
-The width of the parts comes from pairs of machines at the same distance.  A line of parts is a kind
-of number with the first two words of descent.  Each line that has such pairs shows how far they
-differ, and all lines have the same weight, however many pairs they have.  So the number of a lone
-lender of a new line is as uncertain as lines usually are; the more machines a line has, the more
-its own pairs count.
+The width of the components comes from pairs of machines at the same distance.  A line is a kind of
+number together with the first two words of descent.  Each line that has such pairs shows how much
+they differ, and all lines have the same weight, whatever their number of pairs.  So the number of a
+single lender of a new line is as uncertain as lines usually are; the more machines a line has, the
+more its own pairs count.
 
-Invariant: nothing is used of a machine but the observations given; leave its own out, and the loan
-cannot know it.
+Invariant: the loan uses nothing but the given observations, so it does not know a machine whose
+observations are left out.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from uncore_lab.predict.mixture import Mixture
 from uncore_lab.predict.observe import Observation
 
 YEARS = Path(__file__).with_name("years.toml")
-MAX_DISTANCE_WORDS = 3  # larger distances of two descents count as this one
-NEAR_DISTANCE_WORDS = 1  # largest distance of two machines of one family or generation
-LINE_WORDS = 2  # leading words of descent that two parts of one line have in common
+MAX_DISTANCE_WORDS = 3  # larger distances between two descents are counted as this distance
+NEAR_DISTANCE_WORDS = 1  # largest distance between two machines of one family or generation
+LINE_WORDS = 2  # number of first words of descent that two parts of one line have in common
 # Another unit is used only if relatives differ in it by less than this share of the spread in the
 # file's unit.
 BETTER_UNIT_SPREAD_RATIO = 0.7
-MIN_PAIRS_FOR_UNIT = 3  # least number of pairs from which units are compared
-PRIOR_MACHINES = 2  # weight, in machines, of the deviation that all lines share
+MIN_PAIRS_FOR_UNIT = 3  # least number of pairs with which units are compared
+PRIOR_MACHINES = 2  # weight of the usual deviation of all lines, as a number of machines
 # median of |x - y| of two normal values, in standard deviations
 MEDIAN_DIFFERENCE = 0.6745 * sqrt(2)
 MEAN_DIFFERENCE = 2 / sqrt(pi)  # mean of |x - y| of two normal values, in standard deviations
 MIN_LOAN_DEVIATION = 0.02
-# Standard deviation of the logarithm of a number without a measured relative: four of five such
-# numbers are right within a factor of 1.6.
+# standard deviation of the logarithm of a number without a measured relative: four of five such
+# numbers are right within a factor of 1.6
 UNMEASURED_DEVIATION = 0.35
 
 Pair = tuple[Observation, Observation]
@@ -89,7 +89,9 @@ class Loan:
 
 @dataclass(frozen=True)
 class Spread:
-    """Standard deviation of a kind of number between near relatives, in each unit."""
+    """The differences of one kind of number (`slot`) between near relatives: the standard deviation
+    of the logarithm, for values in each unit.
+    """
 
     slot: str
     pairs: int
@@ -128,7 +130,9 @@ def _unit(
     lenders: list[Observation],
     known: Sequence[Observation],
 ) -> str:
-    """Returns the file's own unit, unless near relatives differ clearly less in another."""
+    """Returns the unit in which to lend: that of the file, unless near relatives differ clearly
+    less in another unit.
+    """
     if free.unit == RATIO:
         return RATIO
     usable = [u for u in UNITS if u in clocks and all(u in o.values for o in lenders)]
@@ -141,16 +145,17 @@ def _unit(
 
 
 def _weights(free: Free, lenders: Sequence[Observation], closest: int) -> tuple[float, ...]:
-    """Returns the weight of each lender. Each generation has one vote, halved for every year
-    between it and the borrower.
+    """Returns the weight of each lender. Each generation has one vote, which is halved for every
+    year between the generation and the borrower.
     """
     years = [_year(o.descent) or o.year for o in lenders]
     beyond = free.descent[closest:]
     latest = max((year for year in years if year), default=None)
-    own = _year(beyond) or free.year or (latest if beyond else _year(free.descent))
+    borrower_year = _year(beyond) or free.year or (latest if beyond else _year(free.descent))
     members = Counter(o.descent[closest:] for o in lenders)
     votes = [
-        (0.5 ** abs(own - year) if own and year else 1.0) / members[o.descent[closest:]]
+        (0.5 ** abs(borrower_year - year) if borrower_year and year else 1.0)
+        / members[o.descent[closest:]]
         for o, year in zip(lenders, years, strict=True)
     ]
     return tuple(vote / sum(votes) for vote in votes)
@@ -160,8 +165,8 @@ def _voices(
     free: Free, lenders: Sequence[Observation], closest: int, weights: Sequence[float]
 ) -> Collection[float]:
     """Returns the weights of independent lenders. Machines of the borrower's own generation are
-    independent. Those of another generation differ from the borrower together, so they count as
-    one.
+    independent. Machines of another generation have a common difference from the borrower, so they
+    count as one lender.
     """
     if len(free.descent) == closest and all(len(o.descent) == closest for o in lenders):
         return weights
@@ -173,7 +178,7 @@ def _voices(
 
 
 def _year(descent: Descent) -> int | None:
-    """Returns the year of the first product, by the last word of the descent that has a year."""
+    """Returns the year of the first product with the last word of the descent that has a year."""
     return next((_years()[word] for word in reversed(descent) if word in _years()), None)
 
 
@@ -182,7 +187,7 @@ def _years() -> dict[str, int]:
     return msgspec.convert(tomllib.loads(YEARS.read_text()), dict[str, int])
 
 
-# ---- Spread among relatives ----------------------------------------------------------------------
+# ---- Differences between relatives ---------------------------------------------------------------
 
 
 def spreads(known: Sequence[Observation]) -> list[Spread]:
@@ -190,8 +195,8 @@ def spreads(known: Sequence[Observation]) -> list[Spread]:
 
 
 def spread(slot: str, known: Sequence[Observation]) -> Spread:
-    """Computes the spread over pairs within a family or generation; a unit is left out if some
-    machine does not have it.
+    """Computes the spread over pairs within a family or generation. A unit is left out if one of
+    the machines does not have it.
     """
     near_pairs = [
         pair
@@ -206,9 +211,9 @@ def spread(slot: str, known: Sequence[Observation]) -> Spread:
 
 
 def _deviation(free: Free, unit: str, distance: int, known: Sequence[Observation]) -> float:
-    """Returns the standard deviation of the logarithm of one machine's number among machines this
-    many words apart: the usual deviation at that distance, times the ratio by which the number's
-    own line exceeds the usual deviation at this distance and nearer ones.
+    """Returns the standard deviation of the logarithm of a number among machines at this distance
+    in words. It is the usual deviation at this distance, times the mean ratio by which the number's
+    own line exceeds the usual deviation at this and smaller distances.
     """
     usual = _usual(known)
     pairs = [
@@ -224,16 +229,17 @@ def _deviation(free: Free, unit: str, distance: int, known: Sequence[Observation
     relative_differences = [
         abs(_log_ratio(*p, unit)) / usual[_distance_of(p[0].descent, p[1].descent)] for p in pairs
     ]
-    mine = (
+    line_variances = (
         (fmean(relative_differences) / MEAN_DIFFERENCE) ** 2 * machines
         if relative_differences
         else 0.0
     )
-    return usual[distance] * sqrt((mine + PRIOR_MACHINES) / (machines + PRIOR_MACHINES))
+    return usual[distance] * sqrt((line_variances + PRIOR_MACHINES) / (machines + PRIOR_MACHINES))
 
 
 def _usual(known: Sequence[Observation]) -> list[float]:
-    """Returns the mean deviation of all lines at each distance, which never falls with distance."""
+    """Returns the mean deviation of all lines at each distance, which never decreases with the
+    distance."""
     deviations: list[float] = []
     for distance in range(MAX_DISTANCE_WORDS + 1):
         lines = [
@@ -272,7 +278,7 @@ def _first_unit(pair: Pair) -> str:
 
 
 def _typical(pairs: Iterable[Pair], unit: str) -> float:
-    """Returns a standard deviation from the median, so that a few outliers do not matter."""
+    """Estimates a standard deviation from the median difference, which ignores a few outliers."""
     return median(abs(_log_ratio(a, b, unit)) for a, b in pairs) / MEDIAN_DIFFERENCE
 
 
@@ -285,5 +291,5 @@ def _pairs(slot: str, known: Sequence[Observation]) -> list[Pair]:
 
 
 def _distance_of(first: Descent, second: Descent) -> int:
-    """Counts the words of the longer descent that the other does not share."""
+    """Returns the number of words of the longer descent that are not common to both."""
     return min(MAX_DISTANCE_WORDS, max(len(first), len(second)) - nearness(first, second))

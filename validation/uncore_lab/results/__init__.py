@@ -1,6 +1,6 @@
 """Results of the laboratory as data: validation/results/NAME.csv, one figure in each row.
 
-    table.py    loads and saves the rows of a file, and finds figures that have moved
+    table.py    loads and saves the rows of a file, and finds figures that have changed
 
-Tests compare these files with today's results; the site makes its pages of them.
+Tests compare these files with newly computed results; the site shows them on its pages.
 """

@@ -2,11 +2,11 @@
 
     Table(name, keys, rows)     rows of one shape; `keys` are the columns that identify a row
     save(table)                 writes the whole file
-    load(name) -> rows          as text
-    moved(table, whole) -> sentences about figures that differ from the file, and how to renew it
+    load(name) -> rows          the rows of a file, as text
+    differences(table, whole)   sentences about figures that differ from those on file
 
-Invariant: a number on file has five digits, so that a file is the same on every host; a figure has
-moved if it differs by more than rounding.
+Invariant: a number on file has five digits, so that a file is the same on every host.  A figure has
+changed if it differs by more than rounding.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from uncore.support.output_files import write_whole
 from uncore.support.paths import CHECKOUT
 
 FOLDER = (CHECKOUT or Path()) / "validation/results"
-# relative, because the last digit may differ from host to host
+# relative tolerance, because the last digit may differ from host to host
 SIGNIFICANT_DIGITS, RELATIVE_TOLERANCE = 5, 2e-4
-# absolute, for errors in per cent, which have two decimals on file
+# absolute tolerance for errors in per cent, which have two decimals on file
 ERROR_TOLERANCE_PCT = 0.011
 
 Line = dict[str, str]
@@ -41,7 +41,7 @@ class Table:
 
     @property
     def lines(self) -> dict[Key, Line]:
-        """The rows as they are written to file, by their keys."""
+        """The rows as text, in the form in which they are written to file, by their keys."""
         lines = [{column: _text(value) for column, value in row.items()} for row in self.rows]
         return {tuple(line[key] for key in self.keys): line for line in lines}
 
@@ -71,37 +71,39 @@ def save(table: Table) -> None:
     write_whole(path_of(table.name), text.getvalue())
 
 
-def moved(table: Table, *, whole: bool = False) -> list[str]:
-    """Returns sentences about figures that differ from those on file. With `whole`, also about rows
-    on file that are no longer computed.
+def differences(table: Table, *, whole: bool = False) -> list[str]:
+    """Returns sentences about figures that differ from those on file. With `whole`, the table is
+    complete, and there are also sentences about rows on file that it lacks.
     """
     filed = {tuple(line[key] for key in table.keys): line for line in load(table.name)}
     computed = table.lines
     messages = [
-        word for key, line in computed.items() for word in _moved(filed.get(key), key, line)
+        message
+        for key, line in computed.items()
+        for message in _differences_of_row(filed.get(key), key, line)
     ]
     if whole:
         messages += [f"{' '.join(key)}: no longer computed" for key in filed if key not in computed]
-    return [f"{table.name}.csv: {word}" for word in messages]
+    return [f"{table.name}.csv: {message}" for message in messages]
 
 
-def _moved(filed: Line | None, key: Key, line: Line) -> Iterator[str]:
+def _differences_of_row(filed: Line | None, key: Key, line: Line) -> Iterator[str]:
     if filed is None:
         yield f"{' '.join(key)}: not on file"
         return
     for column, text in line.items():
-        before = filed.get(column, "")
-        if not _equal_as_written(text, before):
-            yield f"{' '.join(key)}: {column} {text or 'empty'}, on file {before or 'empty'}"
+        filed_text = filed.get(column, "")
+        if not _equal_as_written(text, filed_text):
+            yield f"{' '.join(key)}: {column} {text or 'empty'}, on file {filed_text or 'empty'}"
 
 
-def _equal_as_written(text: str, other: str) -> bool:
+def _equal_as_written(text: str, other_text: str) -> bool:
     try:
         return isclose(
-            float(text), float(other), rel_tol=RELATIVE_TOLERANCE, abs_tol=ERROR_TOLERANCE_PCT
+            float(text), float(other_text), rel_tol=RELATIVE_TOLERANCE, abs_tol=ERROR_TOLERANCE_PCT
         )
     except ValueError:
-        return text == other
+        return text == other_text
 
 
 def _text(value: object) -> str:

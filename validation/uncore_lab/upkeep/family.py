@@ -2,9 +2,9 @@
 
     python -m uncore_lab.upkeep.family FAMILY [--write] [--cores N] [--seeds N]
 
-The numbers that `figures/families.toml` names are moved one after another, by factors that become
-smaller (STEP_FACTORS), as long as the weighted sum of errors shrinks (validate/families.py).  Then
-`numbers.py` fits the numbers that matrices determine, in the files of all machines.
+The numbers that `figures/families.toml` names are changed one at a time, by factors that become
+smaller (STEP_FACTORS), as long as the weighted sum of errors decreases (validate/families.py).
+After that, `numbers.py` fits the numbers that matrices determine, in the files of all machines.
 """
 
 from __future__ import annotations
@@ -15,16 +15,23 @@ import sys
 from uncore.errors import UncoreError
 from uncore_lab.fitting.numbers import scaled
 from uncore_lab.upkeep.numbers import put
-from uncore_lab.validate.families import MachineFamily, Trial, numbers_of, read, standing, tried
+from uncore_lab.validate.families import (
+    MachineFamily,
+    Trial,
+    evaluate,
+    numbers_of,
+    present_values,
+    read,
+)
 from uncore_lab.validate.lockhammer import PRIMITIVES
 
-STEP_FACTORS = 1.3, 1.12, 1.05  # factors tried up and down, one round after another
+STEP_FACTORS = 1.3, 1.12, 1.05  # each number is multiplied and divided by these, round by round
 BETTER_SUM_RATIO = 0.995  # a step is taken only if the sum falls below this share
 
 
 def solve(family: MachineFamily, cores: int, seeds: tuple[int, ...]) -> Trial:
-    """Moves one number after another; returns the trial with the least sum of errors."""
-    nearest = tried(family, standing(family), cores, seeds)
+    """Changes one number at a time; returns the trial with the least sum of errors."""
+    nearest = evaluate(family, present_values(family), cores, seeds)
     _show(nearest)
     for step in STEP_FACTORS:
         while (nearer := _nearer(family, nearest, step, cores, seeds)) is not nearest:
@@ -37,8 +44,8 @@ def _nearer(
 ) -> Trial:
     for key in family.numbers:
         for factor in (step, 1 / step):
-            moved = nearest.chosen | {key: scaled(nearest.chosen[key], factor)}
-            trial = tried(family, moved, cores, seeds)
+            changed = nearest.chosen | {key: scaled(nearest.chosen[key], factor)}
+            trial = evaluate(family, changed, cores, seeds)
             if trial.sum < BETTER_SUM_RATIO * nearest.sum:
                 nearest = trial
                 _show(nearest)
@@ -48,8 +55,8 @@ def _nearer(
 
 def _show(trial: Trial) -> None:
     values = " ".join(f"{key}={value}" for key, value in trial.overrides.items())
-    off = " ".join(f"{kind} {100 * off:.1f}" for kind, off in trial.off.items())
-    print(f"{off} %: {values}", flush=True)
+    errors = " ".join(f"{kind} {100 * error:.1f}" for kind, error in trial.off.items())
+    print(f"{errors} %: {values}", flush=True)
 
 
 def _report(trial: Trial) -> None:
@@ -60,7 +67,7 @@ def _report(trial: Trial) -> None:
 
 
 def write(family: MachineFamily, trial: Trial) -> None:
-    """Writes each chosen number into the file and line that states it."""
+    """Writes each chosen number into the line of the file that states it."""
     numbers = numbers_of(family.machines[0])
     for key, value in trial.chosen.items():
         put((numbers[key].file, numbers[key].line), value)

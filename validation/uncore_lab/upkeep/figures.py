@@ -2,10 +2,11 @@
 
     python -m uncore_lab.upkeep.figures MACHINE... --matrices DIR [--set KEY=VALUE ...]
 
-It writes class medians and, if the machine has structure, finer figures: each core's part inside a
-shared cache whose parts add up, and (`--set between=die`) medians between dies or complexes.
-Quality, source, home, slice and structure stay as the file has them unless set anew, for example
-`--set quality=B --set home=node1 --set "at_home=ccx2 ccx3"`; tables of other experiments stay.
+The script writes class medians and, if the machine has structure, finer figures: the part of each
+core inside a shared cache (figures/additive_parts.py), and with `--set between=die` medians between
+dies or complexes.  Quality, source, home, slice and structure are copied from the present file
+unless `--set` changes them, for example `--set quality=B --set home=node1 --set "at_home=ccx2
+ccx3"`.  Tables of other experiments are not changed.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ KEYS = (
     "unmatched",
     "lends_nothing",
 )  # keys at the head of a file, in their order there
-# least share of the variance inside a shared cache that its parts must explain to be written
+# parts are written only if they explain at least this share of the variance inside a shared cache
 MIN_PARTS_R2 = 0.5
 # label of pairs whose only common level is the system
 SYSTEM_PAIRS_LABEL = {"socket": "xsocket", "die": "pkg"}
@@ -98,8 +99,8 @@ def _classes(machine: Machine, measured: Matrix, file_settings: Mapping[str, str
 
 
 def _label(machine: Machine, name: str) -> str:
-    """Returns the label that the collections use: siblings are smt, cores of one shared cache are
-    l3.
+    """Returns the label that the public collections use: "smt" for siblings, "l3" for cores of one
+    shared cache.
     """
     level, dash, side = name.partition("-")
     names = {"core": "smt", "socket": "pkg", shared_cache(machine): "l3"}
@@ -111,7 +112,7 @@ def _label(machine: Machine, name: str) -> str:
 
 def _parts(machine: Machine, measured: Matrix) -> Iterator[str]:
     """Yields the parts of cores, but only if all cores are of one kind. Pairs of different kinds
-    are classes of their own, whose medians the sums of parts would move.
+    form separate classes, whose medians would be changed by sums of parts.
     """
     if machine.kinds:
         return

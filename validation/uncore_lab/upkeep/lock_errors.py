@@ -1,10 +1,11 @@
-"""Prints the errors of lock times: simulated beside measured.
+"""Prints measured and simulated lock times, and the errors of the simulation.
 
     python -m uncore_lab.upkeep.lock_errors MACHINE [PRIMITIVE [THREADS]] [--with KEY=VALUE ...]
                                       [--hold NS] [--think NS] [--ops N] [--cores N] [--seeds N]
 
-MACHINE has figures of locks; lockhammer's name for it (x86-2) will do.  PRIMITIVE is the beginning
-of a name, several separated by commas, or `all`.  A cell is threads: measured/simulated (error).
+MACHINE is a machine with figures of locks, or lockhammer's name for its host (x86-2).  PRIMITIVE is
+the beginning of a primitive's name, a comma-separated list of such beginnings, or `all`.  A cell of
+the output reads `threads: measured/simulated (error)`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Overrides = dict[str, str]
 
 
 def show(machine: str, arguments: argparse.Namespace) -> None:
-    max_threads = lockhammer.read(machine).most
+    max_threads = lockhammer.read(machine).max_threads
     counts = [n for n in thread_counts(arguments.threads, max_threads) if n <= max_threads]
     for primitive in matching_primitives(arguments.primitive, (*PRIMITIVES, SLEEPING)):
         spots = [Spot(machine, primitive, arguments.hold, arguments.think, n) for n in counts]
@@ -36,8 +37,8 @@ def show(machine: str, arguments: argparse.Namespace) -> None:
 
 
 def _cell(point: LockPoint) -> str:
-    real, ours = point.spot.measured.median, point.simulated.median
-    return f"{point.spot.threads}: {real:.0f}/{ours:.0f}({point.error:+.0f}%)"
+    measured, simulated = point.spot.measured.median, point.simulated.median
+    return f"{point.spot.threads}: {measured:.0f}/{simulated:.0f}({point.error:+.0f}%)"
 
 
 def seeds(arguments: argparse.Namespace) -> tuple[int, ...]:
@@ -49,7 +50,7 @@ def overrides_of(arguments: argparse.Namespace) -> Overrides:
 
 
 def matching_primitives(text: str, known: Sequence[str] | Mapping[str, object]) -> list[str]:
-    """Returns the primitives that begin with one of the comma-separated words."""
+    """Returns the primitives whose names begin with one of the comma-separated words."""
     matching = [name for name in known if text == "all" or name.startswith(tuple(text.split(",")))]
     if not matching:
         raise UncoreError(f"{text}: expected the beginning of one of {', '.join(known)}, or all")
@@ -57,7 +58,7 @@ def matching_primitives(text: str, known: Sequence[str] | Mapping[str, object]) 
 
 
 def machines(text: str) -> list[str]:
-    hosts = {lockhammer.read(name).host: name for name in lockhammer.carried()}
+    hosts = {lockhammer.read(name).host: name for name in lockhammer.machines_with_figures()}
     known_names = [*hosts, *hosts.values()]
     wanted_names = list(hosts) if text == "all" else text.split(",")
     if unknown := [name for name in wanted_names if name not in known_names]:
@@ -69,19 +70,19 @@ def machines(text: str) -> list[str]:
 
 
 def parser() -> argparse.ArgumentParser:
-    words = argparse.ArgumentParser(
+    argument_parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    words.add_argument("machine")
-    words.add_argument("primitive", nargs="?", default="all")
-    words.add_argument("threads", nargs="?", default="2..max")
-    words.add_argument("--with", dest="with_", action="append", default=[])
-    words.add_argument("--hold", type=int, default=0)
-    words.add_argument("--think", type=int, default=0)
-    words.add_argument("--ops", type=int, default=0)
-    words.add_argument("--cores", type=int, default=1)
-    words.add_argument("--seeds", type=int, default=len(MATRIX_SEEDS), help="0: lockstep")
-    return words
+    argument_parser.add_argument("machine")
+    argument_parser.add_argument("primitive", nargs="?", default="all")
+    argument_parser.add_argument("threads", nargs="?", default="2..max")
+    argument_parser.add_argument("--with", dest="with_", action="append", default=[])
+    argument_parser.add_argument("--hold", type=int, default=0)
+    argument_parser.add_argument("--think", type=int, default=0)
+    argument_parser.add_argument("--ops", type=int, default=0)
+    argument_parser.add_argument("--cores", type=int, default=1)
+    argument_parser.add_argument("--seeds", type=int, default=len(MATRIX_SEEDS), help="0: lockstep")
+    return argument_parser
 
 
 def main() -> None:

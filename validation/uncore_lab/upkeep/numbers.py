@@ -3,19 +3,21 @@
     python -m uncore_lab.upkeep.numbers MACHINE... [--matrices DIR] [--write] [--half]
     python -m uncore_lab.upkeep.numbers --all --matrices DIR --write
 
-Prints the new value of each fitted number and the scores of the machines with them; `--write` puts
-the values into the files.  Only numbers that already say so move, so a machine never gets more
-freedom than its file declares:
+Prints the new value of each fitted number, and the scores of the machines with the new values;
+`--write` writes the values into the files.  Only numbers whose source allows it are fitted, so a
+machine never has more free numbers than its file declares:
 
-    source = "fitted"              in a machine's own file: on this machine
-    source = "fitted on ID ID"     in a family: on these machines, together
-    source = "as KEY"              follows KEY of the same table;  "0.35 of KEY" at this ratio
+    source = "fitted"              in a machine's own file: fitted to this machine
+    source = "fitted on ID ID"     in a family's file: fitted to these machines together
+    source = "as KEY"              equal to KEY of the same table
+    source = "0.35 of KEY"         0.35 times KEY of the same table
 
-    --half     fit on the pairs of the home side and the class across it; predict all the others
+    --half     fits only the pairs near the home and those that lead away from it, and predicts
+               all other pairs
 
-Every class of every machine has the same weight, its median more than its pairs; a number that
-several machines share changes by one factor in all of them.  The solver is uncore_lab/fitting; the
-stops of cores are found by stops.py.
+Every class of every machine has the same weight, and its median weighs more than its pairs.  A
+number that several machines share changes by the same factor in all of them.  The solver is
+uncore_lab/fitting; stops.py finds the stops of cores.
 """
 
 from __future__ import annotations
@@ -42,11 +44,11 @@ from uncore_lab.validate.score import fitted_on
 LEADING_NUMBER = re.compile(r"[\d.]+")
 
 
-# ---- The half test -------------------------------------------------------------------------------
+# ---- The test with half of the pairs -------------------------------------------------------------
 
 
 def half(name: str, matrices: Path | None) -> NDArray[np.float64]:
-    """Fits on half of the pairs; returns the errors, in per cent, of the pairs that the fit did not
+    """Fits half of the pairs. Returns the errors, in per cent, of the pairs that the fit did not
     use.
     """
     whole_fit = prepare(name, matrices)
@@ -57,16 +59,16 @@ def half(name: str, matrices: Path | None) -> NDArray[np.float64]:
         if (mask & fitted_pairs).any()
     }
     fit = replace(whole_fit, masks=masks)
-    simulated = fit.simulated(fit.own(solve([fit])))
+    simulated = fit.simulated(fit.own_steps(solve([fit])))
     looked_at = np.any(list(masks.values()), axis=0)
     unseen = ~looked_at & ~np.isnan(fit.measured) & ~np.isnan(simulated)
-    off: NDArray[np.float64] = 100 * abs(simulated[unseen] / fit.measured[unseen] - 1)
-    return off
+    errors_pct: NDArray[np.float64] = 100 * abs(simulated[unseen] / fit.measured[unseen] - 1)
+    return errors_pct
 
 
 def _pairs_of_the_fit(hardware: Hardware, machine: Machine, masks: Mapping[str, Mask]) -> Mask:
-    """Marks the pairs that the fit uses: those with both cores on the home's side, and the class
-    that leads across.
+    """Marks the pairs that the fit uses: those with both cores on the home's side, and those whose
+    common level is the next outer one, which connects both sides.
     """
     at_home = hardware.sides(machine)["home"]
     side = machine.levels.index(hardware.at_home[0].rstrip("0123456789"))
@@ -80,7 +82,7 @@ def _pairs_of_the_fit(hardware: Hardware, machine: Machine, masks: Mapping[str, 
 
 
 def groups(names: Sequence[str]) -> Iterator[list[str]]:
-    """Groups machines that share a fitted number, directly or through others."""
+    """Yields groups of machines that share a fitted number, directly or through other machines."""
     remaining = dict.fromkeys(names)
     while remaining:
         group, waiting = [], [next(iter(remaining))]
@@ -96,7 +98,7 @@ def groups(names: Sequence[str]) -> Iterator[list[str]]:
 
 
 def write(fit: Fit, steps: Mapping[Place, float]) -> None:
-    """Writes the new values over the old ones, those of followers too."""
+    """Replaces the old values by the new ones, including those of followers."""
     for (key, fitted), place in zip(fit.frees.items(), fit.places, strict=True):
         new = amount(fit.numbers[key], steps[place])
         put(place, new)
@@ -128,7 +130,9 @@ def main() -> None:
             for name in arguments.machines:
                 _report_half(name, half(name, arguments.matrices))
             return
-        for group in groups(arguments.machines or (figures.carried() if arguments.all else [])):
+        for group in groups(
+            arguments.machines or (figures.machines_with_figures() if arguments.all else [])
+        ):
             fits = [prepare(name, arguments.matrices) for name in group]
             steps = solve(fits)
             for fit in fits:
@@ -139,23 +143,24 @@ def main() -> None:
         sys.exit(f"fit: {error}")
 
 
-def _report_half(name: str, off: NDArray[np.float64]) -> None:
+def _report_half(name: str, errors_pct: NDArray[np.float64]) -> None:
     print(
-        f"{name}: {off.size} pairs that the fit has not seen:"
-        f" {off.mean():.2f} % off in the mean, {off.max():.2f} % at worst"
+        f"{name}: {errors_pct.size} pairs that the fit has not seen:"
+        f" {errors_pct.mean():.2f} % off in the mean, {errors_pct.max():.2f} % at worst"
     )
 
 
 def _report(fit: Fit, steps_by_place: Mapping[Place, float]) -> None:
-    steps = fit.own(steps_by_place)
+    steps = fit.own_steps(steps_by_place)
     print(fit.name)
     for key, step in zip(fit.frees, steps, strict=True):
         number = fit.numbers[key]
         print(f"    {key:<24} {number.text} -> {amount(number, step)}")
     scored = scored_with(fit, steps)
-    for name, (real, ours) in scored.medians.items():
-        off = 100 * (ours / real - 1)
-        print(f"    {name:<12} measured {real:8.2f}  simulated {ours:8.2f}  {off:+.1f} %")
+    for name, (measured, simulated) in scored.medians.items():
+        error_pct = 100 * (simulated / measured - 1)
+        figures_text = f"measured {measured:8.2f}  simulated {simulated:8.2f}"
+        print(f"    {name:<12} {figures_text}  {error_pct:+.1f} %")
     print(f"    classes {scored.class_mean_err_pct} / {scored.class_worst_err_pct} %, pairs"
           f" {scored.pair_mean_err_pct} % against {scored.pair_err_const_pct} %, structure"
           f" {scored.structure}, slice_r2 {scored.slice_r2}", flush=True)  # fmt: skip

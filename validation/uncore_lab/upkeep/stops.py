@@ -1,4 +1,4 @@
-"""Writes into the files of the shipped machines which core sits at which stop.
+"""Writes the order of cores at their stops into the files of the shipped machines.
 
     python -m uncore_lab.upkeep.stops MACHINE... --matrices DIR [--write]
 
@@ -31,12 +31,14 @@ def renumber(text: str, order: CoreOrder) -> str:
 def write(name: str, order: CoreOrder) -> None:
     path = TOPOLOGIES / f"{name}.toml"
     path.write_text(renumber(path.read_text(), order))
-    carried = MACHINES / f"{name}.toml"
-    lines = [line for line in carried.read_text().splitlines() if not line.startswith("slice ")]
-    home = next(n for n, line in enumerate(lines) if line.startswith("home "))
-    after = home + 1 + lines[home + 1].startswith("at_home")
-    carried.write_text(
-        "\n".join([*lines[:after], f'slice   = "{order.owner}"', *lines[after:], ""])
+    figures_file = MACHINES / f"{name}.toml"
+    lines = [
+        line for line in figures_file.read_text().splitlines() if not line.startswith("slice ")
+    ]
+    home = next(index for index, line in enumerate(lines) if line.startswith("home "))
+    line_number = home + 1 + lines[home + 1].startswith("at_home")
+    figures_file.write_text(
+        "\n".join([*lines[:line_number], f'slice   = "{order.owner}"', *lines[line_number:], ""])
     )
 
 
@@ -53,7 +55,9 @@ def main() -> None:
             order = find(machine, measured)
             if order is None:
                 sys.exit(f"order: {name}: too few cores share a cache to tell where they sit")
-            print(f"{name}: slice of core {order.owner}, alike {order.alike:.3f}: {order.cores}")
+            print(
+                f"{name}: slice of core {order.owner}, alike {order.correlation:.3f}: {order.cores}"
+            )
             if arguments.write:
                 write(name, order)
     except UncoreError as error:

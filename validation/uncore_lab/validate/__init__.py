@@ -1,31 +1,40 @@
-"""Simulated against measured: what `uncore validate` prints, and whether the bounds hold.
+"""Compares simulated with measured results and checks bounds: the work of `uncore validate`.
 
-    main(request, only=..., everything=..., renew=..., json=...) -> 0, or 1 past a bound
-                                             `report`: a file, and the words that write it again
+    main(request, only=..., everything=..., renew=..., json=...) -> exit status
+                                             0; 1 if a bound does not hold.  `report_to` is a file
+                                             and the command line that writes it again
 
 The files:
 
-    section.py     what every experiment is asked and answers
-    handoff.py     core to core: a line handed over, against measured matrices
-    directory.py   reading a line that another core holds, by the place of its home
+    section.py     input and output of every experiment
+    handoff.py     core-to-core handoffs of a line, against measured matrices
+    directory.py   reading a line that another core holds, by the home of the line
     score.py       errors and bounds of handoffs
-    repeat.py      which differences between pairs repeat themselves, so that a model must show them
-    contention.py  one contended line: throughput over threads
-    interrupts.py  IPIs: one, a storm of them, a broadcast;  ktr.py  a user's DragonFly traces
-    ipi_trace.py   a user's traces of Linux (`--trace`): each interrupt, from send to entry
-    ipi_records.py the records of such a trace;  trace_text.py  lines of any trace
-    lock_curves.py what n threads get from one lock, against lockhammer's curves (lockhammer.py)
-    hosts.py       the same of a host that nobody measured, by the numbers of other families
-    families.py    what a family's machines share, tried;  joint.py  numbers fitted to matrices
-    scaling.py     will-it-scale: throughput over tasks, against measured curves (series.py)
-    booted.py      the same of a kernel that a user booted (the command willitscale)
-    papers.py      what papers, commits and posts published, half of it sealed
-    prediction.py  each machine from the others;  clocks.py  which clock a number follows;
-    blind.py       predicted blind, then measured: the ledger
-    bar.py         bounds that hold today, beside their goals
-    summary.py     every experiment's bars, and which figures moved
-    report.py      one HTML page to send
-    intervals.py   how often intervals of `--within` hold; a command of its own
+    repeat.py      differences between pairs that repeat themselves, so that a model must show them
+    contention.py  one contended line: throughput by number of threads
+    interrupts.py  IPIs: a single one, a storm, a broadcast
+    ktr.py         a user's DragonFly traces
+    ipi_trace.py   a user's traces of Linux (`--trace`): the latency of each interrupt
+    ipi_records.py the records of such a trace
+    trace_text.py  the lines of any trace
+    lock_curves.py throughput of n threads with one lock, against lockhammer's curves
+    lockhammer.py  these curves
+    hosts.py       the same for a host whose family was not measured
+    families.py    tries values of the numbers that the machines of a family share
+    joint.py       fits numbers to the matrices of several machines
+    scaling.py     will-it-scale: throughput by number of tasks, against measured curves
+    series.py      these curves
+    booted.py      the same in a kernel that a user booted (the command willitscale)
+    papers.py      figures of papers, commits and posts, half of them sealed
+    prediction.py  predicts each machine from the others
+    leave_out.py   scores of these predictions
+    clocks.py      finds the clock that a number follows
+    blind.py       predictions of the ledger, against later measurements
+    bar.py         bounds that must hold now, and goals
+    curves.py      pictures of curves
+    summary.py     the bars of all experiments, and the figures that have changed
+    report.py      writes an HTML page
+    intervals.py   how often intervals of `--within` hold; a separate command
 
 A new experiment is a module with `run` and a line in EXPERIMENTS.
 """
@@ -91,7 +100,7 @@ def main(
     sections = [ipi_trace.run(request)] if request.trace else _sections(names, request)
     if renew:
         _save(sections)
-        if not request.matrices:  # bars are for the figures that the project carries
+        if not request.matrices:  # bars apply to the shipped figures only
             _save_bars(sections)
     if json:
         print_json({section.name: section.rows for section in sections})
@@ -120,7 +129,7 @@ def _chosen(only: str, everything: bool) -> Sequence[str]:
 
 
 def _sections(names: Sequence[str], request: Request) -> list[Section]:
-    """Returns the answers of the experiments that have figures of the machines named."""
+    """Runs the named experiments, without those that have no figures of the given machines."""
     sections, lacking = [], []
     for name in names:
         try:
@@ -139,7 +148,9 @@ def _save(sections: Sequence[Section]) -> None:
 
 
 def _save_bars(sections: Sequence[Section]) -> None:
-    """Renews the rows of these experiments in the one file of all bars."""
+    """Replaces the rows of these experiments in bars.csv, which holds the bounds of all
+    experiments; the rows of the others stay.
+    """
     renewed = {section.name for section in sections}
     bars = summary.bars(sections)
     rows = [row for row in load(bars.name) if row["experiment"] not in renewed] + [*bars.rows]
@@ -148,7 +159,7 @@ def _save_bars(sections: Sequence[Section]) -> None:
 
 
 def show(section: Section) -> None:
-    """Formats the sections as text."""
+    """Prints a section."""
     emit(section.rows, False, section.columns, section.title)
     for line in section.lines:
         say(line)

@@ -1,11 +1,11 @@
-"""Bars: the bound that a result keeps today, and the goal that it should reach later.
+"""A bar is a pair of limits on a result: a bound that must hold now, and a goal for later.
 
     Bar(what, bound, goal, unit, least).text(value)
-    past([(bar, value)])      the text of each value that is past its bound
+    past([(bar, value)])      the text of each value that exceeds its bound
     rows(experiment, values)  the rows of validation/results/bars.csv
 
-Both numbers are printed beside the value.  The bound fails when a result gets worse; the goal shows
-how far even a passing result is from a good one.
+Both limits are printed with the value.  The bound fails if a result gets worse; the goal shows how
+far a result within its bound is from a good one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Bar:
     bound: float
     goal: float
     unit: str
-    least: bool = False  # True: the value must be at least the bound; False: at most
+    least: bool = False  # True: the value must be at least the bound; False: at most the bound
 
     def holds(self, value: float) -> bool:
         return value >= self.bound if self.least else value <= self.bound

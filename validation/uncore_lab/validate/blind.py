@@ -1,9 +1,9 @@
-"""Blind predictions: those on record, beside what somebody measured afterwards.
+"""Compares the predictions on record with measurements that were made afterwards.
 
-    run(request) -> Section     the machines named, or all that were measured since
+    run(request) -> Section     the named machines, or all machines measured after their prediction
     of_day(day) -> Section      every machine that was predicted on that day
 
-Each prediction is read from the ledger (predict/ledger); none is computed anew.
+The predictions are read from the ledger (predict/ledger); none is computed again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def run(request: Request) -> Section:
 
 
 def of_day(day: str) -> Section:
-    """Tabulates all that was predicted on a day."""
+    """Returns a table of all predictions of a day."""
     then = [entry for entry in entries() if entry.date == day]
     return Section("blind", f"Predicted on {day}", "", COLUMNS, _rows(then), notes=_notes(then))
 
@@ -73,7 +73,7 @@ def _classes(entry: LedgerEntry) -> Iterator[dict[str, Any]]:
 
 
 def _rates(entry: LedgerEntry) -> Iterator[dict[str, Any]]:
-    """Yields a row for each workload and thread count: ns an operation."""
+    """Yields a row for each workload and thread count, with the ns per operation."""
     predicted, measured = entry.predicted.rates, entry.measured.rates if entry.measured else {}
     if not predicted:
         return
@@ -112,8 +112,10 @@ def _notes(chosen: Sequence[LedgerEntry]) -> list[str]:
     measured_entries = [entry for entry in chosen if entry.measured]
     notes = [_summary(rows, len(measured_entries))] if rows else []
     if contended:
-        off = median(abs(row["error_pct"]) for row in contended)
-        notes.append(f"Contended: {len(contended)} points, {off:.0f} % off in the median.")
+        median_error_pct = median(abs(row["error_pct"]) for row in contended)
+        notes.append(
+            f"Contended: {len(contended)} points, {median_error_pct:.0f} % off in the median."
+        )
     notes += [
         f"{e.machine}: {e.measured.note}"
         for e in measured_entries
@@ -128,10 +130,14 @@ def _notes(chosen: Sequence[LedgerEntry]) -> list[str]:
 
 
 def _summary(rows: Sequence[Row], machines: int) -> str:
-    inside, off = mean(row["inside"] for row in rows), [abs(row["error_pct"]) for row in rows]
+    inside_share, errors_pct = (
+        mean(row["inside"] for row in rows),
+        [abs(row["error_pct"]) for row in rows],
+    )
     return (
-        f"Measured since: {len(rows)} classes of {machines} machines, {inside:.0%} inside intervals"
-        f" of {INTERVAL_SHARE:.0%}; error {mean(off):.0f}% mean, {median(off):.0f}% median."
+        f"Measured since: {len(rows)} classes of {machines} machines, {inside_share:.0%} inside"
+        f" intervals of {INTERVAL_SHARE:.0%}; error {mean(errors_pct):.0f}% mean,"
+        f" {median(errors_pct):.0f}% median."
     ).replace("%", " %")
 
 

@@ -1,12 +1,12 @@
-"""will-it-scale's own programs in a kernel that `uncore boot` ran, beside the measured rates.
+"""Compares will-it-scale in a kernel that `uncore boot` ran with the measured rates.
 
     read(consoles) -> Rates             from lines NAME process|thread TASKS RATE of console files
-    compare(machine, rates) -> [Beside] the curve of each program, as processes or as threads
-    row(beside), panels(...), steps(...)  a table row, pictures and a summary of the comparison
+    compare(machine, rates) -> [BootedCurve]   a curve for each program and kind of tasks
+    row(curve), panels(...), steps(...)  a table row, pictures and a summary of the comparison
 
-Nothing is fitted.  The clock of a booted machine is constant, while the measured machine's varied
-with the number of busy cores.  So measured rates are converted to operations per clock period
-before each curve is divided by its rate with one task.
+Nothing is fitted.  The clock of a booted machine is constant, while that of the measured machine
+varied with the number of busy cores.  So measured rates are converted to operations per clock
+period before each curve is divided by its rate with one task.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ MEASURED_AS = {"getppid1": "getuid1"}  # programs with the same path through the
 _LINE = re.compile(r"^(\w+) (process|thread) (\d+) (\d+)\s*$", re.MULTILINE)
 EXAMPLE = "open1 process 16 3360000"
 
-_OURS, _THEIRS = attrgetter("rates"), attrgetter("measured")
+_SIMULATED, _MEASURED = attrgetter("rates"), attrgetter("measured")
 
-# (program, "process" or "thread") -> {number of tasks: operations a second}
+# operations per second by number of tasks, for each (program, "process" or "thread")
 Rates = dict[tuple[str, str], dict[int, float]]
 
 
 @dataclass(frozen=True)
 class BootedCurve:
-    """Rates at the task counts that were both simulated and measured; without measured rates, at
-    all simulated ones.
+    """Rates at the task counts that were both simulated and measured. If the program was not
+    measured, these are all simulated task counts.
     """
 
     program: str
@@ -108,39 +108,45 @@ def _booted_curve(
 
 
 def row(curve: BootedCurve) -> Row:
-    theirs = curve.measured_curve
+    measured_curve = curve.measured_curve
     return {
         "program": curve.program,
         "mode": curve.mode,
         "alone": curve.rates[0],
         "tasks": curve.tasks,
         "simulated": [round(value, 2) for value in curve.curve],
-        "measured": [round(value, 2) for value in theirs] or None,
-        "shape_error": round(shape_error(curve.curve, theirs), 2) if len(theirs) > 1 else None,
-        "knee": [knee(curve.tasks, curve.curve), knee(curve.tasks, theirs)] if theirs else None,
+        "measured": [round(value, 2) for value in measured_curve] or None,
+        "shape_error": round(shape_error(curve.curve, measured_curve), 2)
+        if len(measured_curve) > 1
+        else None,
+        "knee": [knee(curve.tasks, curve.curve), knee(curve.tasks, measured_curve)]
+        if measured_curve
+        else None,
     }
 
 
 def steps(curves: Sequence[BootedCurve]) -> str:
-    """Describes how throughput changes from each task count to the next: the median ratio over all
-    contended programs, simulated and (measured).
+    """Describes the change of throughput from each task count to the next: the median ratio over
+    all contended programs, simulated and in parentheses measured.
     """
     contended = [curve for curve in curves if curve.contended]
     step_texts = []
     for low, high in pairwise(sorted({n for curve in contended for n in curve.tasks})):
         curves_with_both = [curve for curve in contended if {low, high} <= {*curve.tasks}]
-        ours, theirs = (
+        simulated_steps, measured_steps = (
             median(curve.step(low, high, rates(curve)) for curve in curves_with_both)
-            for rates in (_OURS, _THEIRS)
+            for rates in (_SIMULATED, _MEASURED)
         )
-        step_texts.append(f"{low} to {high} tasks {ours:.2f} ({theirs:.2f})")
+        step_texts.append(f"{low} to {high} tasks {simulated_steps:.2f} ({measured_steps:.2f})")
     return "; ".join(step_texts)
 
 
 def panels(machine: str, curves: Sequence[BootedCurve]) -> list[Panel]:
-    """Draws a panel for each program, with a simulated and a dashed measured line for each mode."""
+    """Draws a panel for each program, with a simulated and a dashed measured line for each kind of
+    tasks.
+    """
     name = curves_of(machine).name
-    drawn: list[Panel] = []
+    drawn_panels: list[Panel] = []
     for program in dict.fromkeys(curve.program for curve in curves):
         lines, dashed = {}, []
         for curve in (curve for curve in curves if curve.program == program):
@@ -149,8 +155,10 @@ def panels(machine: str, curves: Sequence[BootedCurve]) -> list[Panel]:
                 dashed.append(f"{curve.mode}{MEASURED_SUFFIX}")
                 lines[dashed[-1]] = list(zip(curve.tasks, curve.measured_curve, strict=True))
         title = f"{program}, {name}"
-        drawn.append(plot.curves(lines, title, "tasks", "throughput over one task's", dashed))
-    return drawn
+        drawn_panels.append(
+            plot.curves(lines, title, "tasks", "throughput over one task's", dashed)
+        )
+    return drawn_panels
 
 
 def _joined(values: list[float] | None) -> str:

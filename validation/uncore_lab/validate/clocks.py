@@ -3,7 +3,7 @@ fabric.
 
     run(request) -> Section
 
-It compares related machines, so it always takes all of them: one machine alone has no spread.
+The experiment compares related machines, so it always uses all of them, whatever the request names.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def run(request: Request) -> Section:
 
 
 def _classes_seen() -> list[Observation]:
-    """Returns measured class medians as observations, which no model has touched."""
+    """Returns measured class medians as observations, which do not depend on any model."""
     observed = []
     for name in figures.well_measured():
         ancestors, periods = lineage(name), clocks(name)

@@ -1,14 +1,14 @@
-"""One contended line: throughput against the number of threads, simulated against measured.
+"""Compares the throughput of one contended line by number of threads, simulated and measured.
 
     run(request) -> Section      curves(machine) -> [ContentionPoint]
 
-The measured loops are counter/contended: `add`, `cas` and, with a bar of their own, two locks
-around a plain count (`pure spin` and `ticket spin` of travisdowns/concurrency-hierarchy-bench: no
-pause, no backoff).  Only `hold`, `grants` and near or far atomics of a machine were chosen to fit
-these figures, by the points at 1 and 2 threads and one full socket; every other point is a
+The measured loops are counter/contended: `add`, `cas` and, with separate bars, two locks around a
+plain count (`pure spin` and `ticket spin` of travisdowns/concurrency-hierarchy-bench, without pause
+or backoff).  Only a machine's `hold`, `grants` and choice of near or far atomics were fitted to
+these figures, to the points at 1 and 2 threads and one full socket; every other point is a
 prediction.  Nobody recorded which slice owned the line, and contending harts fall into a rhythm
-that depends on their distances.  So a point is the mean over several owner slices, and over several
-sets of cores where the cores were not recorded either.
+that depends on their distances.  So a point is the mean over several owner slices, and also over
+several sets of cores if the cores were not recorded.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from uncore_lab.validate.section import Request, Section
 CONTENTION_MEDIAN_BAR = Bar("predicted points: median error", 15, 15, "%")
 CONTENTION_WORST_BAR = Bar("predicted points: worst error", 35, 35, "%")
 LOCKS_MEDIAN_BAR = Bar("spin and ticket locks: median error", 11, 25, "%")
-RATE_RANGE_8176 = 0.5, 0.9  # bounds of the 8176's rate with every thread over that of one socket
-# largest thread count -> simulated time of a run; each run has one owner slice
+RATE_RANGE_8176 = 0.5, 0.9  # bounds on the 8176's rate with all threads over that of one socket
+# simulated time of a run, by the largest thread count to which it applies
 RUN_TIME_BY_THREADS_US = {32: 50, 128: 100, 1024: 400}
-LOCK_RUN_TIME_FACTOR = 4  # a thread that fails to get a lock waits for many turns of others
+LOCK_RUN_TIME_FACTOR = 4  # a waiting thread of a lock lets many others go first
 MAX_OWNER_SLICES = 4  # slices tried as the line's owner
 
-# Kind of point -> workload, parameters, and True for a lock. No point of a lock was used in a fit,
-# and locks have a bar of their own.
+# workload, parameters, and True for a lock, by kind of point. No point of a lock was used in a fit,
+# and locks have a separate bar.
 KINDS: dict[str, tuple[str, dict[str, str], bool]] = {
     "add": ("counter/contended", {"by": "add"}, False),
     "cas": ("counter/contended", {"by": "cas"}, False),
@@ -83,7 +83,7 @@ class ContentionFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     threads: list[int]
     millions: dict[str, list[float]]
     placement: str = "compact"
-    sets: list[int] = []  # first core of each set to try, if the cores were not recorded
+    sets: list[int] = []  # first core of each set of cores to try, if they were not recorded
 
     def places(self, threads: int) -> list[str]:
         """Returns the sets of cores on which the threads may have been measured."""
@@ -141,7 +141,7 @@ COLUMNS = [
 
 
 def run(request: Request) -> Section:
-    names = request.chosen(carried(), "no contention was measured on")
+    names = request.chosen(machines_with_figures(), "no contention was measured on")
     points = [point for name in names for point in curves(name, request.cores)]
     return Section(
         name="contention",
@@ -216,7 +216,7 @@ def _jobs(machine: str, measured: ContentionFigures, kind: str, threads: int) ->
 
 
 def _slices(machine: str) -> list[str]:
-    """Returns up to MAX_OWNER_SLICES slices, evenly spread, each of which may own the line."""
+    """Returns at most MAX_OWNER_SLICES slices, evenly spread, to try as the line's owner."""
     slice_count = max(len(resolver.slices) for resolver in topology.load(machine).resolvers)
     return [
         str((2 * part + 1) * slice_count // (2 * MAX_OWNER_SLICES))
@@ -247,8 +247,8 @@ def _point(
 
 
 def _fairness(points: Sequence[result.Point]) -> float:
-    """Returns the fairness of one placement: the fewest operations of a thread over the most. A
-    thread's operations are summed over all owner slices.
+    """Returns the fairness of one placement: the smallest number of operations of a thread divided
+    by the largest. A thread's operations are summed over all owner slices.
     """
     threads: list[int] = [
         sum(ops) for ops in zip(*(point.thread_ops for point in points), strict=True)
@@ -256,7 +256,7 @@ def _fairness(points: Sequence[result.Point]) -> float:
     return min(threads) / max(threads)
 
 
-def carried() -> list[str]:
+def machines_with_figures() -> list[str]:
     return sorted(path.stem for path in CONTENTION.glob("*.toml"))
 
 
@@ -269,8 +269,8 @@ def read(machine: str) -> ContentionFigures:
 
 
 def _too_steep(points: Sequence[ContentionPoint]) -> list[str]:
-    """Reports if the 8176's add rate with all threads leaves its range. Measured, it falls gently
-    beyond one socket, to 0.63 of that socket's rate.
+    """Returns a sentence if the 8176's `add` rate with all threads is out of its range. The
+    measured rate decreases slowly beyond one socket, to 0.63 of that socket's rate.
     """
     rates = {p.threads: p.simulated for p in points if p.machine == "x8176x8" and p.kind == "add"}
     if not rates:

@@ -1,8 +1,8 @@
-"""Pictures of a result table: simulated curves, and measured ones dashed.
+"""Draws the curves of a result table: simulated ones, and measured ones dashed.
 
     pictures(name, rows, drawing) -> [Picture]
 
-The rows come from an experiment, or from a CSV file, where numbers are text.
+The rows come from an experiment, or from a CSV file, whose numbers are text.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Loads of a line that another core holds, by the home of the line: simulated against Intel's MLC.
+"""Compares loads of a line that another core holds, by the home of the line, with Intel's MLC.
 
     run(request) -> Section
-    simulated(machine, case) -> ns a load
+    simulated(machine, case) -> ns per load
 
-A reader loads lines, one after the other.  A core of its own or of the other socket has read or
-written them before, or nobody holds them; their home is either socket.  The times show where the
-owner of a line is recorded.  If the directory is in memory, the home must read it before it can ask
-an owner in another socket, so a line homed with its reader arrives later than one homed with its
-holder.  If the home snoops, or keeps its tags on chip, both take equally long.
+A reader loads lines, one at a time.  Before that, a core in the reader's or the other socket has
+read or written them, or no core holds them; their home is one of the two sockets.  The times show
+where the owner of a line is recorded.  If the directory is in memory, the home must read it before
+it can ask an owner in another socket.  So a line whose home is in the reader's socket arrives later
+than a line whose home is in the holder's.  If the home snoops, or keeps its tags on chip, both take
+equally long.
 
 The figures are the `[directory]` tables of figures/machines.
 """
@@ -49,8 +50,8 @@ PROSE = (
 
 
 class Case(NamedTuple):
-    """One measured case: the holder's state, whether it is in the reader's socket, and the home's
-    node.
+    """One measured case: the state of the holder's copy, True if the holder is in the reader's
+    socket, and the node of the home.
     """
 
     state: str
@@ -69,7 +70,7 @@ CASES = {
 
 
 class Figures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A `[directory]` table of a machine: ns a load; None where nothing was measured."""
+    """A `[directory]` table of a machine, in ns per load; None for a case that was not measured."""
 
     source: str
     quality: str
@@ -93,7 +94,9 @@ class DirectoryRow(msgspec.Struct, frozen=True):
 
 
 def run(request: Request) -> Section:
-    names = request.chosen(figures.carried("directory"), "no directory was measured on")
+    names = request.chosen(
+        figures.machines_with_figures("directory"), "no directory was measured on"
+    )
     rows = [row for name in names for row in rows_of(name)]
     return Section(
         name="directory",
@@ -115,23 +118,23 @@ def table(rows: list[DirectoryRow]) -> Table:
 
 
 def values(rows: list[DirectoryRow]) -> list[Value]:
-    """Returns each bar with its value: the median and the largest error."""
-    off = [abs(row.err_pct) for row in rows]
-    return [(LOAD_MEDIAN_BAR, statistics.median(off)), (LOAD_WORST_BAR, max(off))]
+    """Returns two bars with their values: the median and the largest error."""
+    errors_pct = [abs(row.err_pct) for row in rows]
+    return [(LOAD_MEDIAN_BAR, statistics.median(errors_pct)), (LOAD_WORST_BAR, max(errors_pct))]
 
 
 def rows_of(name: str) -> list[DirectoryRow]:
     machine, rows = topology.load(name), []
     for case, measured in figures.part(name, "directory", Figures).known().items():
         ns = simulated(machine, CASES[case])
-        off = round(100 * (ns / measured - 1), 1)
-        rows.append(DirectoryRow(name, case, measured, round(ns, 1), off))
+        error_pct = round(100 * (ns / measured - 1), 1)
+        rows.append(DirectoryRow(name, case, measured, round(ns, 1), error_pct))
     return rows
 
 
 def simulated(machine: Machine, case: Case) -> float:
-    """Simulates a case and returns ns a load. The reader is the middle core of socket 0, far from
-    the ends of a ring or mesh.
+    """Simulates a case and returns the ns per load. The reader is the middle core of socket 0, away
+    from the ends of a ring or mesh.
     """
     cores = sum(core[1] == 0 for core in machine.shape)
     reader = cores // 2
@@ -149,16 +152,16 @@ def simulated(machine: Machine, case: Case) -> float:
 
 
 def homes_broken(name: str, rows: list[DirectoryRow]) -> list[str]:
-    """Reports a machine where the two homes differ in the simulation but not as measured, or the
-    reverse.
+    """Returns sentences on a machine whose two homes differ in the simulation but not in the
+    measurement, or the reverse.
     """
     row_of = {row.case: row for row in rows if row.machine == name}
     reader, holder = row_of["dirty_with_reader"], row_of["dirty_with_holder"]
     measured = reader.measured_ns - holder.measured_ns
-    ours = reader.simulated_ns - holder.simulated_ns
-    if (measured > MIN_HOME_DIFFERENCE_NS) == (ours > MIN_HOME_DIFFERENCE_NS):
+    simulated_difference_ns = reader.simulated_ns - holder.simulated_ns
+    if (measured > MIN_HOME_DIFFERENCE_NS) == (simulated_difference_ns > MIN_HOME_DIFFERENCE_NS):
         return []
     return [
-        f"{name}: a line homed with its reader comes {ours:.0f} ns later, measured"
-        f" {measured:.0f} ns"
+        f"{name}: a line homed with its reader comes {simulated_difference_ns:.0f} ns later,"
+        f" measured {measured:.0f} ns"
     ]

@@ -1,14 +1,15 @@
-"""Tries values for the numbers that the machines of a family share, against matrices, loads of held
-lines, and locks together.
+"""Tries values for the numbers that the machines of a family share. A trial compares matrices,
+loads of lines that another core holds, and locks.
 
     read(name) -> MachineFamily          a table of figures/families.toml
-    standing(family) -> Overrides        present values of the numbers that loads and locks choose
-    tried(family, chosen) -> Trial       errors of each kind of figure with other values of them
+    present_values(family) -> Overrides  present values of the numbers that loads and locks choose
+    evaluate(family, chosen) -> Trial    errors of each kind of figure with other values
 
-For each choice the remaining numbers are fitted to the matrices of the family's machines
-(joint.py), so handoffs are always met as well as they can be; loads and locks then judge it.
+For each choice of these numbers, the remaining ones are fitted to the matrices of the family's
+machines (joint.py).  So handoffs always fit as well as possible, and loads and locks decide between
+choices.
 
-Invariant: a host's locks are judged with its family's numbers only.
+Invariant: a host's locks are simulated with numbers of its family only.
 """
 
 from __future__ import annotations
@@ -37,17 +38,17 @@ from uncore_lab.validate.lockhammer import PRIMITIVES, Spot
 
 Overrides = dict[str, str]
 
-# weights of the kinds, roughly in proportion to their numbers of points
+# weights of the kinds of figures, roughly in proportion to their numbers of points
 KIND_WEIGHTS = {"handoffs": 1.0, "loads": 1.0, "locks": 3.0}
-# Limit of |ln(simulated / measured)| of one point in the mean, because no numbers fit the points of
-# two siblings alone.
+# In the mean, |ln(simulated / measured)| of a point counts at most this much, because no numbers
+# fit the points with only two siblings.
 MAX_POINT_ERROR_LOG = 0.5
 # a trial is rejected if |ln(simulated / measured)| of some load is larger
 MAX_LOAD_ERROR_LOG = log(1 + directory.LOAD_WORST_BAR.bound / 100)
 
 
 class MachineFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of families.toml, which explains the keys."""
+    """A table of families.toml; the file explains the keys."""
 
     numbers: list[str]
     machines: list[str]
@@ -60,7 +61,7 @@ class Trial:
     """Values of a family's numbers, and the errors of each kind of figure with them."""
 
     chosen: Overrides
-    determined: Overrides  # fitted to the matrices
+    determined: Overrides  # the numbers that were fitted to the matrices
     off: Mapping[str, float]  # mean |ln(simulated / measured)| of each kind
     loads: Sequence[float]  # ln(simulated / measured) of each load
     points: Sequence[LockPoint]
@@ -92,12 +93,12 @@ def numbers_of(machine: str) -> dict[str, Number]:
     return {number.key: number for number in topology.load(machine, measured=True).numbers}
 
 
-def standing(family: MachineFamily) -> Overrides:
+def present_values(family: MachineFamily) -> Overrides:
     numbers = numbers_of(family.machines[0])
     return {key: numbers[key].text for key in family.numbers}
 
 
-def tried(
+def evaluate(
     family: MachineFamily, chosen: Overrides, cores: int = 1, seeds: tuple[int, ...] = MATRIX_SEEDS
 ) -> Trial:
     settings_ = tuple(f"{key}={value}" for key, value in chosen.items())
@@ -107,7 +108,9 @@ def tried(
     overrides = chosen | determined
     points = [point for name in family.locks for point in _locks(name, overrides, cores, seeds)]
     kinds = {
-        "handoffs": [log(ratio) for fit in fits for ratio in _medians(fit, fit.own(solution))],
+        "handoffs": [
+            log(ratio) for fit in fits for ratio in _medians(fit, fit.own_steps(solution))
+        ],
         "loads": [log(ratio) for name in family.loads for ratio in _loads(name, overrides)],
         "locks": [log(p.simulated.median / p.spot.measured.median) for p in points],
     }
@@ -120,10 +123,10 @@ def _mean(logarithms: Sequence[float]) -> float:
 
 
 def _shared(fit: joint.Fit, solution: Mapping[joint.Place, float]) -> Iterator[tuple[str, str]]:
-    """Yields key and new value of each fitted number in the family's file, and of the numbers that
-    change in proportion to it.
+    """Yields the key and the new value of each fitted number in the family's file, and of each
+    number that follows it.
     """
-    numbers, steps = fit.numbers, fit.own(solution)
+    numbers, steps = fit.numbers, fit.own_steps(solution)
     for key, place, step in zip(fit.frees, fit.places, steps, strict=True):
         if Path(place[0]).parent.name == "families":
             new = joint.amount(numbers[key], step)
@@ -133,7 +136,7 @@ def _shared(fit: joint.Fit, solution: Mapping[joint.Place, float]) -> Iterator[t
 
 
 def _medians(fit: joint.Fit, steps: Sequence[float]) -> Iterator[float]:
-    """Yields simulated over measured median for each distance class."""
+    """Yields the ratio of the simulated to the measured median for each distance class."""
     for measured, simulated in joint.scored_with(fit, steps).medians.values():
         yield simulated / measured
 

@@ -1,12 +1,13 @@
-"""Core-to-core handoffs: the time to pass a line from one core to another, simulated against
-measured.
+"""Compares core-to-core handoffs, the times to pass a line from one core to another, with measured
+ones.
 
     run(request) -> Section
     compared(name, request) -> ComparedMachine  one machine
 
 Without measured matrices the pairs are compared with figures that come with uncore: class medians,
-and each core's part inside an L3 where known.  That is good for the classes, but the errors of the
-pairs look too small.  So pairs.csv is written only if every machine has a whole matrix.
+and each core's part inside an L3 if it is known.  This is sufficient for the classes, but it makes
+the errors of the pairs too small.  So pairs.csv is written only if every machine has a complete
+matrix.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ from uncore_lab.predict.nulls import errors as null_errors
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.score import (
-    CARRIED,
     CLASS_MEAN,
     CLASS_WORST,
     MATRIX,
+    SHIPPED_FIGURES,
     HandoffScore,
     broken,
     no_better,
@@ -72,17 +73,17 @@ class ComparedMachine:
     machine: Machine
     hardware: Hardware
     measured: Matrix
-    each: Sequence[Matrix]  # simulated matrices, one for each seed
+    simulated_by_seed: Sequence[Matrix]  # one matrix for each seed
     score: HandoffScore
 
     @property
     def simulated(self) -> Matrix:
-        mean: Matrix = np.mean(self.each, axis=0)
+        mean: Matrix = np.mean(self.simulated_by_seed, axis=0)
         return mean
 
     @property
     def nulls(self) -> Nulls | None:
-        """Errors of the baselines without a model. None for a user's own matrix, because the
+        """The errors of the baselines without a model; None for a user's own matrix, because the
         machine's relatives are not known.
         """
         return None if self.hardware.quality == figures.OWN_MATRIX else null_errors(self.machine.id)
@@ -100,10 +101,13 @@ class ComparedMachine:
 
     @property
     def classes(self) -> list[Row]:
-        """Returns the rows of handoffs.csv. They compare all pairs, even those that a
-        matrix lacks.
+        """Returns the rows of handoffs.csv. They compare all pairs, including pairs that are
+        missing in a matrix.
         """
-        medians, seeds = self._medians(self.simulated), [self._medians(ns) for ns in self.each]
+        medians, seeds = (
+            self._medians(self.simulated),
+            [self._medians(ns) for ns in self.simulated_by_seed],
+        )
         return [
             {
                 "machine": self.machine.id,
@@ -128,7 +132,9 @@ class ComparedMachine:
 
     @property
     def broken(self) -> list[str]:
-        """Lists errors that are past a bound, or no smaller than those of a null model."""
+        """Returns sentences on errors that exceed a bound, or that are not smaller than those of a
+        null model.
+        """
         messages, own_error = broken(self.score, self.hardware), self.score.class_mean_err_pct
         if self.nulls and self.score.quality in BOUND_QUALITIES:
             messages += [
@@ -150,7 +156,7 @@ def run(request: Request) -> Section:
     return Section(
         name="handoff",
         title=f"Handing a line over: simulated against measured; pairs from:"
-        f" {MATRIX if request.matrices or request.matrix else CARRIED}",
+        f" {MATRIX if request.matrices or request.matrix else SHIPPED_FIGURES}",
         prose=PROSE,
         columns=COLUMNS,
         rows=[machine.row for machine in machines],
@@ -171,7 +177,7 @@ def run(request: Request) -> Section:
 
 
 def tables(machines: Sequence[ComparedMachine]) -> list[Table]:
-    """Returns the tables to put on file; a user's own machine has none."""
+    """Returns the tables to write to file; none for a user's own machine."""
     filed = [Table("handoffs", ("machine", "class"), [row for m in machines for row in m.classes])]
     if all(machine.score.pairs_from == MATRIX for machine in machines):
         filed.append(Table("pairs", ("machine",), [machine.pairs for machine in machines]))
@@ -179,7 +185,7 @@ def tables(machines: Sequence[ComparedMachine]) -> list[Table]:
 
 
 def _bar_values(scores: Sequence[HandoffScore]) -> list[Value]:
-    """Returns each bar with its worst value over the machines that were measured well enough."""
+    """Returns each bar with its worst value over all machines that were measured well enough."""
     bound = [score for score in scores if score.quality in BOUND_QUALITIES]
     if not bound:
         return []
@@ -191,7 +197,7 @@ def _bar_values(scores: Sequence[HandoffScore]) -> list[Value]:
 
 def compared(name: str, request: Request) -> ComparedMachine:
     machine = topology.load(name, measured=True)
-    if name in figures.carried() and not (request.matrix and request.home):
+    if name in figures.machines_with_figures() and not (request.matrix and request.home):
         hardware = figures.read(name)
     else:
         hardware = figures.by_level(machine, request.home)
@@ -203,9 +209,9 @@ def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> Compar
     if matrix:
         measured = figures.measured_matrix(matrix, machine)
     else:
-        measured = figures.carried_matrix(hardware, machine)
+        measured = figures.matrix_of_figures(hardware, machine)
     simulated = by_seed(machine, hardware)
-    source = MATRIX if matrix else CARRIED
+    source = MATRIX if matrix else SHIPPED_FIGURES
     scored = score(machine, hardware, measured, np.mean(simulated, axis=0), source)
     return ComparedMachine(machine, hardware, measured, simulated, scored)
 
@@ -215,16 +221,16 @@ def _chosen(request: Request) -> list[str]:
         return request.of_matrix()
     if request.home:
         raise UserError(f"--home {request.home}: belongs to a matrix of yours; write --matrix FILE")
-    carried, folder = figures.carried(), request.matrices
+    all_names, folder = figures.machines_with_figures(), request.matrices
     instead = "; or give your own matrix with --matrix FILE"
-    chosen_names = request.chosen(carried, "nothing was measured on", instead)
+    chosen_names = request.chosen(all_names, "nothing was measured on", instead)
     if not folder:
         return chosen_names
     if not folder.is_dir():
         raise UserError(f"--matrices {folder}: expected a directory of CSV files, one a machine")
-    with_matrix = [name for name in carried if (folder / f"{name}.csv").is_file()]
+    with_matrix = [name for name in all_names if (folder / f"{name}.csv").is_file()]
     if not with_matrix:
-        raise UserError(f"--matrices {folder}: no file NAME.csv of {', '.join(carried)} is there")
+        raise UserError(f"--matrices {folder}: no file NAME.csv of {', '.join(all_names)} is there")
     return chosen_names if request.machines else with_matrix
 
 
@@ -233,12 +239,12 @@ def picture(compared: ComparedMachine) -> ReportPicture:
     machine, measured = compared.machine, compared.measured[~np.isnan(compared.measured)]
     span = (float(measured.min()), float(np.quantile(measured, 0.995)))
     harts, lines = range(machine.harts), boundaries(machine, range(machine.harts))
-    off = 100 * (compared.simulated / compared.measured - 1)
+    errors_pct = 100 * (compared.simulated / compared.measured - 1)
     panels = [
         plot.heat_map(_mirrored(compared.simulated), lines, "simulated", "ns", span),
         plot.heat_map(_mirrored(compared.measured), lines, "measured", "ns", span),
         plot.heat_map(
-            _mirrored(off),
+            _mirrored(errors_pct),
             lines,
             "simulated over measured",
             "%",
@@ -250,7 +256,7 @@ def picture(compared: ComparedMachine) -> ReportPicture:
 
 
 def _mirrored(lower: Matrix) -> list[list[float]]:
-    """Mirrors the lower triangle to the upper one."""
+    """Returns the matrix with the lower triangle mirrored to the upper one."""
     mirrored: list[list[float]] = np.fmax(lower, lower.T).tolist()
     return mirrored
 

@@ -1,11 +1,11 @@
-"""Locks of a host as if nobody had measured it: its family's numbers come from the other families.
+"""Simulates locks of a host as if its family had not been measured, with numbers of the others.
 
     run(request) -> Section
 
-Loads and locks choose some numbers of a family: how long a core keeps a line, how long an atomic
-takes, what a waiting reader costs.  Here each is replaced by the geometric mean over the other
-families, in cycles or in nanoseconds, whichever the family's own file uses.  The host's family
-matrices then determine the remaining numbers.
+Some numbers of a family were chosen by loads and locks: the time for which a core keeps a line, the
+time of an atomic, the cost of a waiting reader.  This experiment replaces each of them by the
+geometric mean over the other families, in cycles or in nanoseconds, whichever the family's own file
+uses.  Then the matrices of the host's family determine the remaining numbers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from uncore.drawing.table import Column, Row
 from uncore_lab.fitting.numbers import Free, clocks, free, scaled
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar
-from uncore_lab.validate.families import MachineFamily, Overrides, families, standing, tried
+from uncore_lab.validate.families import (
+    MachineFamily,
+    Overrides,
+    evaluate,
+    families,
+    present_values,
+)
 from uncore_lab.validate.lock_curves import NEAR_ERROR_PCT, LockPoint
 from uncore_lab.validate.section import Request, Section
 
@@ -35,16 +41,16 @@ def run(request: Request) -> Section:
     hosts = {host: name for name, family in families().items() for host in family.locks}
     host_names = request.chosen(hosts, "no locks were measured on")
     rows = [row for host in host_names for row in _rows(host, hosts[host], request.cores)]
-    off = [abs(row["error_pct"]) for row in rows]
+    errors_pct = [abs(row["error_pct"]) for row in rows]
     return Section(
         name="hosts",
         title="Locks of a host, by the numbers of other families",
         prose=PROSE,
         columns=COLUMNS,
         rows=rows,
-        bars=[(HOST_MEDIAN_BAR, statistics.median(off))],
+        bars=[(HOST_MEDIAN_BAR, statistics.median(errors_pct))],
         notes=[
-            f"{sum(error <= NEAR_ERROR_PCT for error in off)} of {len(off)} points"
+            f"{sum(error <= NEAR_ERROR_PCT for error in errors_pct)} of {len(errors_pct)} points"
             f" within {NEAR_ERROR_PCT:g} %"
         ],
         tables=[Table("hosts", ("machine", "primitive", "threads"), rows)],
@@ -53,7 +59,7 @@ def run(request: Request) -> Section:
 
 def _rows(host: str, family: str, cores: int) -> Iterator[Row]:
     own_family = families()[family]
-    trial = tried(
+    trial = evaluate(
         own_family, lent(own_family, [f for name, f in families().items() if name != family]), cores
     )
     for point in trial.points:
@@ -73,8 +79,8 @@ def _row(point: LockPoint) -> Row:
 
 
 def lent(family: MachineFamily, others: Sequence[MachineFamily]) -> Overrides:
-    """Returns the family's chosen numbers as other families lend them: the geometric mean of
-    theirs, in the family's own unit.
+    """Returns the family's chosen numbers as predicted from other families: the geometric means
+    over these, in the family's own unit.
     """
     return {
         key: _lent(
@@ -83,17 +89,19 @@ def lent(family: MachineFamily, others: Sequence[MachineFamily]) -> Overrides:
             family,
             [other_family for other_family in others if key in other_family.numbers],
         )
-        for key, text in standing(family).items()
+        for key, text in present_values(family).items()
     }
 
 
 def _lent(key: str, text: str, family: MachineFamily, others: Sequence[MachineFamily]) -> str:
-    """Returns the number lent by the other families; the unchanged number if none has it."""
+    """Returns the number predicted from the other families; the unchanged number if none of them
+    has it.
+    """
     if not others:
         return text
     unit = _free(family, key).unit
-    middle = statistics.fmean(log(_amount(other_family, key, unit)) for other_family in others)
-    return scaled(text, exp(middle) / _amount(family, key, unit))
+    mean_log = statistics.fmean(log(_amount(other_family, key, unit)) for other_family in others)
+    return scaled(text, exp(mean_log) / _amount(family, key, unit))
 
 
 def _amount(family: MachineFamily, key: str, unit: str) -> float:

@@ -1,15 +1,16 @@
-"""Interrupts: the latency of one, the rate of many together, and how a broadcast grows.
+"""Compares interrupts: the latency of one, the rate of a storm, and the growth of a broadcast.
 
     run(request) -> Section
 
-Three experiments.  *Latency*: one measured figure of a machine scales the four numbers of its
-`[interrupt]` together; its other figures are predictions.  *Storm*: all harts interrupt their
-neighbours, and handlers write one descriptor for the whole system or one for each chip; private
-work is fitted at the smallest thread count, the other points are predictions.  *Broadcast*: the
-time until an interrupt has reached the last hart, over the number of harts, by single interrupts
-and by multicast.
+There are three experiments.  *Latency*: one measured figure of a machine scales the four numbers of
+its `[interrupt]` together; its other figures are predictions.  *Storm*: all harts interrupt their
+neighbours, and handlers write one descriptor for the whole system or one for each chip.  Private
+work is fitted at the smallest thread count; the other points are predictions.  *Broadcast*: the
+time until an interrupt has reached the last hart, by the number of harts, with single interrupts
+and with multicast.
 
-No public source says how the latency of an IPI depends on distance; the model makes it depend.
+In the model the latency of an IPI depends on distance; no public source says how it does on real
+machines.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ from uncore_lab.figures import INTERRUPTS
 from uncore_lab.results.table import Table
 from uncore_lab.validate.section import Request, Section
 
-# factors on the interrupt costs in two runs; the fitted factor is interpolated
+# factors on the interrupt costs in two runs, between which the fitted factor is interpolated
 PROBE_SCALES = 1.0, 2.0
-# private instructions in two runs; the fitted number is interpolated
+# private instructions in two runs, between which the fitted number is interpolated
 PROBE_INSTRUCTIONS = 2_000, 40_000
 STORM_CALLS_PER_HART = 30
 GRID, HARTS = "mesh:8x8", (4, 8, 16, 32, 64)  # the machine and the harts of broadcasts
-# bounds: %, %, R2, exponent
+# bounds: two differences in %, the R2 of a straight line, and an exponent of growth
 MAX_SAME_CHIP_DIFFERENCE_PCT, RATIO, LINEAR, SUBLINEAR = 10, 40, 0.99, 0.7
 
 PROSE = (
@@ -70,8 +71,8 @@ class InterruptFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Storm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Millions of IPIs a second at each thread count, with one descriptor for the system, and with
-    one for each node.
+    """Millions of IPIs per second at each thread count, with one descriptor for the whole system,
+    and with one for each node.
     """
 
     threads: list[int]
@@ -91,7 +92,7 @@ class InterruptFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     storm: Storm | None = None
 
 
-def carried() -> dict[str, InterruptFigures]:
+def figures_by_machine() -> dict[str, InterruptFigures]:
     return {
         path.stem: msgspec.convert(tomllib.loads(path.read_text()), InterruptFigures)
         for path in sorted(INTERRUPTS.glob("*.toml"))
@@ -99,14 +100,14 @@ def carried() -> dict[str, InterruptFigures]:
 
 
 def run(request: Request) -> Section:
-    carried_figures = carried()
-    names = request.chosen(carried_figures, "no interrupts were measured on")
+    all_figures = figures_by_machine()
+    names = request.chosen(all_figures, "no interrupts were measured on")
     rows: list[Row] = []
     broken: list[str] = []
     notes: list[str] = []
     with progress(len(names), "interrupting", "machines") as advance:
         for name in names:
-            figures = carried_figures[name]
+            figures = all_figures[name]
             if figures.figures:
                 rows += latencies(name, figures)
             if figures.storm:
@@ -154,7 +155,7 @@ def scaled(machine: Machine, factor: float) -> Mapping[str, str]:
 
 
 def simulated(name: str, figure: InterruptFigure, factor: float) -> float:
-    """Simulates the figure and returns ns, with interrupt costs `factor` times those of the
+    """Simulates the figure and returns its ns. The interrupt costs are `factor` times those of the
     machine's file.
     """
     job = make_job(
@@ -194,7 +195,7 @@ def latencies(name: str, measured: InterruptFigures) -> list[Row]:
 def rates(
     machine: str | Machine, descriptor: str, work: int, counts: Sequence[int], cores: int
 ) -> list[float]:
-    """Simulates millions of interrupts a second at each number of threads."""
+    """Simulates storms and returns millions of interrupts per second at each thread count."""
     values = {"descriptor": descriptor, "work": str(work), "ops": str(STORM_CALLS_PER_HART)}
     job = make_job(machine, "ipi/storm", counts, parameters=values, placement="siblings")
     points = execute([job], cores)[0].points
@@ -218,19 +219,28 @@ def private_work(name: str, measured: Storm, cores: int) -> int:
 
 def storm(name: str, measured: Storm, cores: int) -> tuple[list[Row], list[str]]:
     work = private_work(name, measured, cores)
-    shared, node = (rates(name, kind, work, measured.threads, cores) for kind in ("one", "node"))
+    rates_one_line, rates_line_per_chip = (
+        rates(name, kind, work, measured.threads, cores) for kind in ("one", "node")
+    )
     rows: list[Row] = []
     for index, threads in enumerate(measured.threads):
         kind = "predicted" if index else f"fitted: {work} instructions"
-        for label, real, ours in (
-            ("one line", measured.one, shared),
-            ("a line a chip", measured.node, node),
+        for label, measured_rates, simulated in (
+            ("one line", measured.one, rates_one_line),
+            ("a line a chip", measured.node, rates_line_per_chip),
         ):
             rows.append(
-                _row(name, f"storm of {threads}, {label}", kind, real[index], ours[index], "M/s")
+                _row(
+                    name,
+                    f"storm of {threads}, {label}",
+                    kind,
+                    measured_rates[index],
+                    simulated[index],
+                    "M/s",
+                )
             )
             kind = "predicted"
-    ratios = [a / b for a, b in zip(node, shared, strict=True)]
+    ratios = [a / b for a, b in zip(rates_line_per_chip, rates_one_line, strict=True)]
     full = measured.node[-1] / measured.one[-1]
     label = f"storm of {measured.threads[-1]}: a line a chip over one line"
     rows.append(_row(name, label, "predicted", full, ratios[-1], "x"))
@@ -238,24 +248,28 @@ def storm(name: str, measured: Storm, cores: int) -> tuple[list[Row], list[str]]
 
 
 def _past(name: str, measured: Storm, ratios: Sequence[float], real: float) -> list[str]:
-    past = []
+    sentences = []
     for threads, ratio in zip(measured.threads, ratios, strict=True):
         if threads <= measured.chip and abs(ratio - 1) > MAX_SAME_CHIP_DIFFERENCE_PCT / 100:
-            past.append(f"{name}: {threads} threads of one chip: ratio {ratio:.2f}, not 1")
-    beyond = [r for n, r in zip(measured.threads, ratios, strict=True) if n > measured.chip]
+            sentences.append(f"{name}: {threads} threads of one chip: ratio {ratio:.2f}, not 1")
+    beyond = [
+        ratio
+        for threads_at_ratio, ratio in zip(measured.threads, ratios, strict=True)
+        if threads_at_ratio > measured.chip
+    ]
     if min(beyond) <= 1 + MAX_SAME_CHIP_DIFFERENCE_PCT / 100:
-        past.append(f"{name}: no break at the second chip: ratio {min(beyond):.2f}")
+        sentences.append(f"{name}: no break at the second chip: ratio {min(beyond):.2f}")
     if abs(ratios[-1] / real - 1) > RATIO / 100:
-        past.append(f"{name}: ratio at full size {ratios[-1]:.2f}, measured {real:.2f}")
-    return past
+        sentences.append(f"{name}: ratio at full size {ratios[-1]:.2f}, measured {real:.2f}")
+    return sentences
 
 
 # ---- broadcast -----------------------------------------------------------------------------------
 
 
 def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
-    """Returns rows for two laws: R2 of a straight line for single interrupts, and the exponent of
-    growth for multicast. The second list names laws that do not hold.
+    """Returns a row for each of two laws, and sentences on laws that do not hold. The laws are the
+    R2 of a straight line for single interrupts, and the exponent of growth for multicast.
     """
     jobs: list[Job] = [
         make_job(GRID, "ipi/broadcast", HARTS, overrides={"interrupt.multicast": word})
@@ -283,15 +297,15 @@ def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
 
 
 def _number(value: Any) -> float:
-    """Returns a value of a run as a float. The native engine provides all values, so none may be
-    missing.
+    """Returns a value of a run as a float. Raises an error if it is missing, because the native
+    engine provides all values.
     """
     assert value is not None
     return float(value)
 
 
 def _row(
-    machine: str, what: str, kind: str, measured: float | None, ours: float, unit: str
+    machine: str, what: str, kind: str, measured: float | None, simulated_value: float, unit: str
 ) -> dict[str, Any]:
     return {
         "machine": machine,
@@ -299,8 +313,8 @@ def _row(
         "how": kind,
         "unit": unit,
         "measured": measured,
-        "simulated": ours,
-        "err_pct": None if measured is None else 100 * (ours / measured - 1),
+        "simulated": simulated_value,
+        "err_pct": None if measured is None else 100 * (simulated_value / measured - 1),
     }
 
 

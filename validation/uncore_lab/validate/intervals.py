@@ -1,14 +1,15 @@
-"""Counts how often a stated interval contains the truth, which comes from runs 50 times as long.
+"""Counts how often a stated interval contains the true rate, which runs 50 times as long show.
 
     python -m uncore_lab.validate.intervals [--renew] [--only WORD] [--threads 1,16] [--times N]
     python -m uncore_lab.validate.intervals --plot FILE.png     draws the rows on file
 
-Each workload whose run length can be searched is run on each machine as `uncore run` does it by
-default.  The truth is the median rate of TRUTHS runs with other seeds, which together are TIMES as
-long; several runs, because in a queue lock the order of threads stays the same for a whole run.  A
-row is `inside` if the stated interval contains the truth; 95 of 100 should.  It is `marked` if its
-rate contradicts its times (W3), or if the interval is wider than asked for.  `--renew` writes each
-row as soon as it is computed; rows on file that this call does not compute stay.
+Each workload whose run length can be searched is run on each machine with the defaults of `uncore
+run`.  The true rate is the median of TRUTHS runs with other seeds, which together are TIMES as
+long.  There are several runs, because in a queue lock the order of threads is the same for a whole
+run.  A row is `inside` if the stated interval contains the true rate, as 95 of 100 should.  It is
+`marked` if its rate contradicts its times (W3), or if the interval is wider than requested.
+`--renew` writes each row as soon as it is computed, and keeps rows on file that this call does not
+compute.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ COLUMNS = [
 
 
 def questions(word: str = "") -> Iterator[tuple[str, str]]:
-    """Yields the pairs of machine and workload, only those whose names contain `word`."""
+    """Yields the pairs of a machine and a workload, without those whose names lack `word`."""
     for machine in MACHINES:
         for workload in program.shipped():
             if word in f"{machine} {workload.name}":
@@ -59,8 +60,9 @@ def questions(word: str = "") -> Iterator[tuple[str, str]]:
 def rows(
     machine: str, workload: str, times: int = TIMES, threads: Sequence[int] = THREADS
 ) -> Iterator[Row]:
-    """Yields a row for each thread count that the machine has room for: the answer that `uncore
-    run` gives by default, beside long runs. None if the workload's length cannot be searched.
+    """Yields a row for each thread count for which the machine has harts: the answer that `uncore
+    run` gives by default, and that of long runs. Yields none if the workload's run length cannot be
+    searched.
     """
     job = make_job(machine, workload, [1], seeds=None, within=None)
     room = sorted({min(count, len(job.harts)) for count in threads})
@@ -96,13 +98,13 @@ def rows(
 
 
 def save_with_others(new_rows: Sequence[Row]) -> None:
-    """Writes the rows to file, together with the rows on file that they do not replace."""
-    new, rows_on_file = table(new_rows).lines, table(load("intervals")).lines
-    save(table([line for _, line in sorted({**rows_on_file, **new}.items(), key=_place)]))
+    """Writes the new rows, and the rows on file that they do not replace."""
+    new_lines, rows_on_file = table(new_rows).lines, table(load("intervals")).lines
+    save(table([line for _, line in sorted({**rows_on_file, **new_lines}.items(), key=_place)]))
 
 
-def _place(of: tuple[tuple[str, ...], Row]) -> tuple[int, str, int]:
-    machine, workload, threads = of[0]
+def _place(key_and_row: tuple[tuple[str, ...], Row]) -> tuple[int, str, int]:
+    machine, workload, threads = key_and_row[0]
     return MACHINES.index(machine), workload, int(threads)
 
 
@@ -111,8 +113,8 @@ def table(interval_rows: Sequence[Row]) -> Table:
 
 
 def picture(lines: Sequence[Row]) -> list[plot.Panel]:
-    """Draws a panel for each machine: the rates of long runs in per cent of the default rate,
-    within the stated intervals.
+    """Draws a panel for each machine with the rates of long runs, as a percentage of the default
+    rate, and the stated intervals.
     """
     panels: list[plot.Panel] = []
     for machine in dict.fromkeys(str(line["machine"]) for line in lines):

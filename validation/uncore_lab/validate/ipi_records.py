@@ -1,24 +1,24 @@
-"""Records of interprocessor interrupts in a trace of Linux, as perf or ftrace print them.
+"""Reads records of interprocessor interrupts from a trace of Linux that perf or ftrace printed.
 
-    read(path, cpus) -> IpiTrace               UserError with file and line
+    read(path, cpus) -> IpiTrace               errors are UserErrors with file and line
 
-A line is what `perf script` prints of a tracepoint (perf-script(1): command, thread, [CPU], time in
-seconds, event, fields) or ftrace's text of one (Documentation/trace/ftrace.rst; trace-cmd-report(1)
-prints the same without marks of context).  Lines about anything else are passed over.
+A line is the text of a tracepoint from `perf script` (perf-script(1): command, thread, [CPU], time
+in seconds, event, fields) or from ftrace (Documentation/trace/ftrace.rst; trace-cmd-report(1)
+prints the same without marks of context).  Lines about other events are ignored.
 
 Fields are those of include/trace/events/ipi.h and arch/x86/include/asm/trace/irq_vectors.h:
 
     ipi_send_cpu: cpu=3 callsite=ttwu_queue_wakelist+0x9c callback=0x0
     ipi_send_cpumask: cpumask=0-2,7 callsite=... callback=generic_smp_call_function_single_interrupt
-    ipi_raise: target_mask=00000000,00000080 (Function call interrupts)         Arm, and older
+    ipi_raise: target_mask=00000000,00000080 (Function call interrupts)         on Arm, also older
     reschedule_entry, call_function_entry, call_function_single_entry: vector=253
-    ipi_entry: (Function call interrupts)                                       Arm
+    ipi_entry: (Function call interrupts)                                       on Arm
 
-Kernels write a set of CPUs as digits of a mask, 32 bits a group; libtraceevent and the option
-`bitmask-list` as a list.  A callback says which vector is sent (kernel/smp.c): none is a
-reschedule, `generic_smp_call_function_single_interrupt` a call.  Linux 6.4 notes by the same events
-calls that it queues, with their own callbacks; those are no interrupts.  Where Arm's `ipi_raise` is
-traced, too, it is the nearer to the hardware, and counts alone.
+Kernels write a set of CPUs as a hexadecimal mask in groups of 32 bits; libtraceevent and the option
+`bitmask-list` write it as a list.  The callback shows which vector is sent (kernel/smp.c): none for
+a reschedule, `generic_smp_call_function_single_interrupt` for a call.  Linux 6.4 uses the same
+events, with other callbacks, for calls that it only queues; these are no interrupts.  If Arm's
+`ipi_raise` is traced as well, only its records are used, because it is nearer to the hardware.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from uncore.errors import UserError
 from uncore_lab.validate.trace_text import numbered, unread
 
 RESCHEDULE, CALL = "Rescheduling interrupts", "Function call interrupts"  # Arm's names
-CALL_OF_ONE = "call_function_single"  # call of a single CPU, with a vector of its own on x86
-LOST = "lost"  # kind of a record that marks missing records before it
+CALL_OF_ONE = "call_function_single"  # call of a single CPU, which has its own vector on x86
+LOST = "lost"  # kind of a record that says that records before it are missing
 CALL_HANDLER = "generic_smp_call_function_single_interrupt"
 NO_CALLBACK = "0x0"
 ENTRIES = {
@@ -73,18 +73,18 @@ SHARED_CLOCK = (
 
 
 class IpiRecord(NamedTuple):
-    """A send or an entry."""
+    """The send of an interrupt, or the entry into its handler."""
 
     ns: int
     cpu: int
     kind: str
     event: str
-    targets: tuple[int, ...] | None  # CPUs that it is sent to; None: an entry
+    targets: tuple[int, ...] | None  # CPUs to which the interrupt is sent; None for an entry
 
 
 @dataclass(frozen=True)
 class IpiTrace:
-    """Records in the order of time."""
+    """The records of a trace, in the order of time."""
 
     records: list[IpiRecord]
     queued_calls: int  # records of calls that were queued without an interrupt
@@ -128,16 +128,16 @@ class _Reader:
             )
 
     def _check_clock(self, place: str, cpu: int, ns: int) -> None:
-        before, where = self.last.get(cpu, (ns, place))
-        if ns < before:
+        previous_ns, previous_place = self.last.get(cpu, (ns, place))
+        if ns < previous_ns:
             raise UserError(
-                f"{place}: CPU {cpu} is at {ns / 1e9:.9f} s, and was at {before / 1e9:.9f} s in"
-                f" {where}: its clock runs backwards; {SHARED_CLOCK}"
+                f"{place}: CPU {cpu} is at {ns / 1e9:.9f} s, and was at {previous_ns / 1e9:.9f} s"
+                f" in {previous_place}: its clock runs backwards; {SHARED_CLOCK}"
             )
         self.last[cpu] = ns, place
 
     def _targets(self, place: str, event: str, text: str) -> Iterator[int]:
-        if not text:  # the set of CPUs is empty
+        if not text:  # an empty set of CPUs
             return
         ranges = _ranges(event, text, self.cpus)
         if ranges is None:
@@ -164,20 +164,20 @@ def read(path: Path, cpus: int) -> IpiTrace:
 
 
 def _interrupts(records: list[IpiRecord]) -> tuple[list[IpiRecord], int]:
-    """Records of interrupts in the order of time, sends first; and the number of records that are
-    no interrupts.
+    """Returns the records of interrupts in the order of time, with sends before entries of the same
+    time; and the number of records of calls that were only queued.
     """
     events = {record.event for record in records}
     doubled = {SEND_ONE, SEND_MANY} if RAISE in events else set[str]()
-    own = [record for record in records if record.event not in doubled and record.kind]
+    interrupts = [record for record in records if record.event not in doubled and record.kind]
     if ENTRY in events:  # Arm has one vector for calls
-        own = [r._replace(kind=CALL) if r.kind == CALL_OF_ONE else r for r in own]
+        interrupts = [r._replace(kind=CALL) if r.kind == CALL_OF_ONE else r for r in interrupts]
     queued = sum(record.event not in doubled and not record.kind for record in records)
-    return sorted(own, key=lambda record: (record.ns, record.targets is None)), queued
+    return sorted(interrupts, key=lambda record: (record.ns, record.targets is None)), queued
 
 
 def _kind(event: str, why: str) -> str:
-    """Returns the name of the vector that is sent; "" for a call that is only queued."""
+    """Returns the name of the vector that is sent; "" for a call that was only queued."""
     if event == RAISE:
         return why
     if why == NO_CALLBACK:
@@ -188,9 +188,9 @@ def _kind(event: str, why: str) -> str:
 
 
 def _ranges(event: str, text: str, cpus: int) -> list[tuple[int, int]] | None:
-    """Returns the first and last CPU of each range; None if it is neither list nor mask.
+    """Returns the first and last CPU of each range; None if the text is neither a list nor a mask.
 
-    A mask has a digit for each four CPUs of the system, so a shorter text is a list.
+    A mask has one digit for every four CPUs of the system, so a shorter text is a list.
     """
     if event == SEND_ONE:
         return [(int(text), int(text))]

@@ -1,16 +1,16 @@
-"""A trace of a machine's interrupts, compared with simulated ones: `validate --trace FILE`.
+"""Compares the interrupts in a machine's trace with simulated ones: `validate --trace FILE`.
 
     run(request) -> Section            a row for each distance class of sender and receiver
     pair(records) -> PairedSends
 
-The measured time goes from the record of the send, which Linux writes just before it asks the
-interrupt controller, to the record of the handler's entry on the CPU that it was sent to.  `uncore
-matrix --ipi` simulates nearly the same, from just before the sender's store to the handler's first
-instruction in a hart that waits; its medians for a sample of the harts stand beside the measured
-ones.
+The measured time begins at the record of the send, which Linux writes just before it writes to the
+interrupt controller, and ends at the record of the handler's entry on the receiving CPU.  `uncore
+matrix --ipi` simulates nearly the same time, from just before the sender's store to the handler's
+first instruction in a waiting hart.  The table shows its medians for a sample of the harts next to
+the measured ones.
 
-A CPU has a single pending bit for each kind of interrupt.  If several sends of a kind wait when the
-handler is entered, it is unknown which of them caused the entry, so none of them counts.
+A CPU has a single pending bit for each kind of interrupt.  If several sends of a kind are pending
+when the handler is entered, it is unknown which of them caused the entry, so all are left out.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from uncore_lab.validate.ipi_records import LOST, SHARED_CLOCK, IpiRecord, IpiTr
 from uncore_lab.validate.section import Request, Section
 from uncore_lab.validate.trace_text import signed_pct, whole_ns
 
-SAMPLED_HARTS = 12  # harts whose pairs are simulated, drawn so that every distance occurs
+SAMPLED_HARTS = 12  # harts whose pairs are simulated, chosen so that every distance occurs
 WAITED_TOGETHER = "sends that waited together for one entry"
 UNANSWERED = "sends without an entry"
 UNSENT = "entries without a send"
@@ -52,7 +52,7 @@ PROSE = (
 
 
 class IpiLatency(NamedTuple):
-    """The time from a send to its entry."""
+    """The time from the send of an interrupt to the entry into its handler on the receiver."""
 
     sender: int  # CPU
     receiver: int  # CPU
@@ -62,11 +62,11 @@ class IpiLatency(NamedTuple):
 @dataclass(frozen=True)
 class PairedSends:
     latencies: list[IpiLatency]
-    left_out: Counter[str]  # number of records that do not count, by reason
+    left_out: Counter[str]  # number of records that are left out, by reason
 
 
 def pair(records: Iterable[IpiRecord]) -> PairedSends:
-    """Pairs sends with entries. `records` are in the order of time."""
+    """Pairs each send with the entry that it caused. `records` must be in the order of time."""
     waiting: dict[tuple[str, int], list[IpiRecord]] = {}
     latencies, left_out = list[IpiLatency](), Counter[str]()
     for record in records:
@@ -115,7 +115,7 @@ def run(request: Request) -> Section:
 def _by_class(
     paired: PairedSends, machine: Machine, harts: Sequence[int | None]
 ) -> dict[str, list[IpiLatency]]:
-    """Returns the latencies of each distance class that occurs, nearest first."""
+    """Returns the latencies of each distance class that occurs, with the nearest class first."""
     found: dict[str, list[IpiLatency]] = {label: [] for label in classes(machine)}
     for latency in paired.latencies:
         sender, receiver = harts[latency.sender], harts[latency.receiver]
@@ -148,7 +148,7 @@ def _row(label: str, latencies: Sequence[IpiLatency], simulated: Mapping[str, fl
         first, median, third = statistics.quantiles(times, n=4, method="inclusive")
     else:
         first = median = third = float(times[0])
-    ours = simulated.get(label)
+    simulated_ns = simulated.get(label)
     return {
         "class": label,
         "sends": len(times),
@@ -156,8 +156,10 @@ def _row(label: str, latencies: Sequence[IpiLatency], simulated: Mapping[str, fl
         "first_quartile_ns": first,
         "median_ns": median,
         "third_quartile_ns": third,
-        "simulated_ns": ours,
-        "err_pct": None if ours is None or not median else 100 * (ours / median - 1),
+        "simulated_ns": simulated_ns,
+        "err_pct": None
+        if simulated_ns is None or not median
+        else 100 * (simulated_ns / median - 1),
     }
 
 
@@ -178,8 +180,8 @@ def _notes(paired: PairedSends, trace: IpiTrace, path: Path) -> Iterable[str]:
 
 def _left_out(paired: PairedSends, trace: IpiTrace) -> str:
     counts = {**paired.left_out, QUEUED: trace.queued_calls}
-    words = [f"{what}: {count}" for what, count in counts.items() if count]
-    return f"Left out: {'; '.join(words)}." if words else ""
+    sentences = [f"{reason}: {count}" for reason, count in counts.items() if count]
+    return f"Left out: {'; '.join(sentences)}." if sentences else ""
 
 
 COLUMNS = [

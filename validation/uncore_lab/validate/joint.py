@@ -1,12 +1,12 @@
 """Fits the numbers of machine files to the matrices of several machines together.
 
     prepare(name, matrices) -> Fit
-    solve(fits) -> {place: step}        logarithms of factors, of all these machines together
-    amount(number, step) -> text        the text that the machine file should have
-    scored_with(fit, steps) -> Score
+    solve(fits) -> {place: step}        logarithms of factors, fitted to all machines together
+    amount(number, step) -> text        the fitted number as text of the machine file
+    scored_with(fit, steps) -> HandoffScore
 
-Only numbers that already say so move (`source = "fitted ..."`); one that several machines share,
-because it stands in one place, moves by one factor in all of them.
+Only numbers with `source = "fitted ..."` change.  If several machines share a number, because it is
+stated in a file that all of them read, it changes by the same factor in all of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from uncore_lab.validate.score import HandoffScore, free_numbers, score
 # file and line that state a number; machines that read the same place share the number
 Place = tuple[str, int]
 
-FIT_ROUNDS = 25  # handoff rounds of a pair; few suffice, because every handoff is alike
+FIT_ROUNDS = 25  # handoff rounds of a pair; few suffice, because all take the same time
 FIT_EVALUATIONS = 10  # limit; evaluations for derivatives are not counted
 
 
@@ -56,22 +56,22 @@ class Fit:
     def places(self) -> list[Place]:
         return [(self.numbers[key].file, self.numbers[key].line) for key in self.frees]
 
-    def moved(self, steps: Iterable[float]) -> Machine:
-        moved = settings(stepped(self.frees, steps), self.frees)
-        return topology.load(self.name, [*self.overrides, *moved], measured=True)
+    def machine_with(self, steps: Iterable[float]) -> Machine:
+        fitted = settings(stepped(self.frees, steps), self.frees)
+        return topology.load(self.name, [*self.overrides, *fitted], measured=True)
 
     def simulated(self, steps: Iterable[float]) -> Matrix:
-        return handoffs(self.moved(steps), self.hardware, rounds=FIT_ROUNDS)
+        return handoffs(self.machine_with(steps), self.hardware, rounds=FIT_ROUNDS)
 
     def part(self) -> least.FitPart:
         target = least.ClassTarget(self.measured, self.masks)
 
-        def off(steps: least.Vector) -> least.Vector:
-            return target.off(self.simulated(steps))
+        def residuals(steps: least.Vector) -> least.Vector:
+            return target.residuals(self.simulated(steps))
 
-        return least.FitPart(self.places, off, highest(self.frees))
+        return least.FitPart(self.places, residuals, highest(self.frees))
 
-    def own(self, steps_by_place: Mapping[Place, float]) -> list[float]:
+    def own_steps(self, steps_by_place: Mapping[Place, float]) -> list[float]:
         return [steps_by_place[place] for place in self.places]
 
 
@@ -87,20 +87,20 @@ def prepare(name: str, matrices: Path | None) -> Fit:
     if matrices:
         measured = figures.measured_matrix(matrices / f"{name}.csv", machine)
     else:
-        measured = figures.carried_matrix(hardware, machine)
+        measured = figures.matrix_of_figures(hardware, machine)
     masks = least.present(hardware.masks(machine), measured)
     return Fit(machine, hardware, measured, free(name, free_numbers(machine)), masks)
 
 
 def scored_with(fit: Fit, steps: Sequence[float]) -> HandoffScore:
     simulated = fit.simulated(steps)
-    return score(fit.moved(steps), fit.hardware, fit.measured, simulated, "fit")
+    return score(fit.machine_with(steps), fit.hardware, fit.measured, simulated, "fit")
 
 
 def amount(number: Number, step: float) -> str:
-    new = scaled(number.text, exp(step))
-    if not new:
+    text = scaled(number.text, exp(step))
+    if not text:
         raise UncoreError(
             f"{number.key} = {number.text}: only one amount with one unit can be fitted"
         )
-    return new
+    return text

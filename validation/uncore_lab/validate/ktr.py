@@ -1,12 +1,12 @@
-"""DragonFly's kernel traces (KTR) as ktrdump prints them, beside the same events simulated.
+"""Compares DragonFly's kernel traces (KTR), as ktrdump prints them, with simulated events.
 
     read(path) -> [KtrRecord]                 UserError with file and line
     compare(records, machine, ...) -> rows    a row for each event on each CPU
 
-A record is a line: its number, the CPU, the time since the same CPU's record before (none where a
-new sequence begins), the event.  Intervals on one CPU are compared, so the clocks of two CPUs need
-not agree within a row; but the rows of the two directions of an exchange differ by twice the offset
-of the clocks.  Events that no workload reproduces are listed with measured values only.
+Each line is a record: its number, the CPU, the time since the previous record of the same CPU (none
+at the start of a sequence), and the event.  Intervals on one CPU are compared, so the clocks of two
+CPUs need not agree within a row; but the rows of the two directions of an exchange differ by twice
+the offset of the clocks.  Events that no workload reproduces have measured values only.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _EXAMPLE = "653 1 1.008 uS PING"
 class KtrRecord:
     number: int
     cpu: int
-    ns: float | None  # ns since the record before; None at the begin of a sequence
+    ns: float | None  # ns since the previous record; None at the start of a sequence
     event: str  # name of the event, in capitals joined by _
 
 
 @dataclass(frozen=True)
 class EventSource:
-    """The two-hart workload that reproduces an event, and the cell of its table for each CPU."""
+    """A workload of two harts that reproduces an event, and the cell of its table for each CPU."""
 
     workload: str
     values: Mapping[str, str]
@@ -46,9 +46,9 @@ class EventSource:
     cells: tuple[tuple[int, int], tuple[int, int]]  # cells of CPU 0 and of CPU 1
 
 
-# Cells (row, column) of messages that arrive at CPU 0 from CPU 1, and at CPU 1 from CPU 0.
+# cells (row, column) of messages from CPU 1 to CPU 0, and from CPU 0 to CPU 1
 _MESSAGE = ((1, 0), (0, 1))
-_THERE = {"distance": "1", "by": "message", "crossbar": "2005"}
+_FROM_OTHER_CPU = {"distance": "1", "by": "message", "crossbar": "2005"}
 EVENTS = {
     "PING": EventSource("ipi/ipiq", {"burst": "1", "crossbar": "2005"}, "one_way", _MESSAGE),
     "PONG": EventSource("ipi/ipiq", {"burst": "1", "crossbar": "2005"}, "one_way", _MESSAGE),
@@ -56,8 +56,8 @@ EVENTS = {
     "PIPELINE+": EventSource("ipi/ipiq", {"burst": "5", "crossbar": "2005"}, "pipelined", _MESSAGE),
     "WAKEUP_END": EventSource("sched/wakeup", {"distance": "0"}, "wakeup", ((0, 0), (0, 0))),
     "TSLEEP_END": EventSource("sched/wakeup", {"distance": "0"}, "woken", ((0, 0), (0, 0))),
-    "WAKEUP_END, other": EventSource("sched/wakeup", _THERE, "wakeup", ((0, 0), (0, 0))),
-    "TSLEEP_END, other": EventSource("sched/wakeup", _THERE, "woken", ((0, 0), (0, 0))),
+    "WAKEUP_END, other": EventSource("sched/wakeup", _FROM_OTHER_CPU, "wakeup", ((0, 0), (0, 0))),
+    "TSLEEP_END, other": EventSource("sched/wakeup", _FROM_OTHER_CPU, "woken", ((0, 0), (0, 0))),
 }
 
 
@@ -79,7 +79,7 @@ def _record(place: str, line: str) -> KtrRecord:
 
 def named(records: Sequence[KtrRecord]) -> list[tuple[str, KtrRecord]]:
     """Returns each record with the name of its event. A "+" marks the events of a pipeline after
-    its first; ", other" marks wakeups across CPUs, at the waker and at the woken.
+    the first one; ", other" marks wakeups across CPUs, at the waking and at the woken CPU.
     """
     named_records = []
     for event, run in groupby(records, key=lambda record: record.event):
@@ -100,8 +100,8 @@ def named(records: Sequence[KtrRecord]) -> list[tuple[str, KtrRecord]]:
 def compare(
     records: Sequence[KtrRecord], machine: str, overrides: Mapping[str, str], trace_ns: float
 ) -> list[Row]:
-    """Returns a row for each event and CPU. `trace_ns` is the cost of writing a record, which each
-    measured interval contains once.
+    """Returns a row for each event and CPU. `trace_ns` is the cost of writing a record; each
+    measured interval contains this cost once.
     """
     intervals: dict[tuple[str, int], list[float]] = {}
     for event, record in named(records):
@@ -109,19 +109,21 @@ def compare(
             intervals.setdefault((event, record.cpu), []).append(record.ns)
     rows: list[Row] = []
     for (event, cpu), measured in intervals.items():
-        middle = statistics.median(measured)
-        ours = _simulated(event, cpu, machine, overrides)
-        total = None if ours is None else ours + trace_ns
+        measured_ns = statistics.median(measured)
+        simulated_ns = _simulated(event, cpu, machine, overrides)
+        total = None if simulated_ns is None else simulated_ns + trace_ns
         rows.append(
             {
                 "event": event,
                 "cpu": cpu,
                 "records": len(measured),
                 "least_ns": min(measured),
-                "median_ns": middle,
+                "median_ns": measured_ns,
                 "most_ns": max(measured),
                 "simulated_ns": total,
-                "err_pct": None if total is None or not middle else 100 * (total / middle - 1),
+                "err_pct": None
+                if total is None or not measured_ns
+                else 100 * (total / measured_ns - 1),
             }
         )
     return rows

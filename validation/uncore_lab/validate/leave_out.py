@@ -1,11 +1,12 @@
-"""Scores of predictions with machines left out, beside the scores of null models.
+"""Compares the scores of predictions, made with machines left out, with those of null models.
 
-    judged(rows) -> [Judged]     one for each kind of leaving out, and for x86 and other machines
-    copied(rows) -> [Judged]     kinds of classes where some null model scores as well or better
+    judged(rows) -> [Judged]     one for each way to leave machines out, for x86 and other machines
+    copied(rows) -> [Judged]     kinds of classes that a null model predicts at least as well
     rules(rows)                  the same kinds as rules for `predict`
 
-A null model is a number without an interval.  For a fair score it gets an interval: a log-normal
-whose width is the null model's typical error on the other machines of the group.
+A null model gives a number without an interval.  For a fair score it gets the interval of a
+log-normal distribution, as wide as the null model's typical error on the other machines of the
+group.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from uncore.drawing.table import Row
 from uncore_lab.predict.mixture import one
 from uncore_lab.predict.nulls import MODEL_FREE, base
 
-MIN_KIND_CLASSES = 5  # least number of classes of a kind that is judged by itself
+MIN_KIND_CLASSES = 5  # least number of classes with which a kind is judged separately
 DEVIATION_OVER_MEAN_ERROR = sqrt(
     pi / 2
 )  # standard deviation over mean absolute error of a normal variable
@@ -28,12 +29,12 @@ DEVIATION_OVER_MEAN_ERROR = sqrt(
 
 @dataclass(frozen=True)
 class Judged:
-    """Scores of a group of classes, counting only classes for which all three null models have a
-    value.
+    """The scores of a group of classes. Only classes for which all three null models have a value
+    are counted.
     """
 
     left_out: str
-    of: str
+    group: str  # "x86" or "others"
     classes: int
     inside_pct: float
     error_pct: float  # mean
@@ -41,7 +42,7 @@ class Judged:
     score: float  # mean CRPS of logarithms
     nulls: dict[str, float]  # mean CRPS of each null model
     errors: dict[str, float]  # mean error of each null model in per cent
-    deviations: dict[str, float]  # standard deviation that each null model must have
+    deviations: dict[str, float]  # standard deviation ln(measured / guess) of each null model
 
     @property
     def best(self) -> str:
@@ -55,7 +56,7 @@ class Judged:
     def row(self) -> dict[str, Any]:
         return {
             "left_out": self.left_out,
-            "of": self.of,
+            "of": self.group,
             "classes": self.classes,
             "inside_pct": round(self.inside_pct, 1),
             "error_pct": round(self.error_pct, 1),
@@ -77,7 +78,7 @@ def judged(rows: Sequence[Row]) -> list[Judged]:
 
 
 def copied(rows: Sequence[Row]) -> list[Judged]:
-    """Returns kinds that have enough classes and whose predictions do not beat every null model."""
+    """Returns the kinds with enough classes whose predictions do not beat every null model."""
     kinds: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         kinds.setdefault((_side(row), row["left_out"], base(row["kind"])), []).append(row)
@@ -97,7 +98,7 @@ def rules(rows: Sequence[Row]) -> dict[str, tuple[str, float]]:
     model and its deviation.
     """
     return {
-        f"{judgement.of} {judgement.left_out}": (
+        f"{judgement.group} {judgement.left_out}": (
             judgement.best,
             round(judgement.deviations[judgement.best], 2),
         )
@@ -121,35 +122,38 @@ def _judge(left_out: str, side: str, rows: Sequence[Row]) -> Judged | None:
     errors = [abs(row["error_pct"]) for row in comparable_rows]
     return Judged(
         left_out=left_out,
-        of=side,
+        group=side,
         classes=len(comparable_rows),
         inside_pct=100 * fmean(bool(row["inside"]) for row in comparable_rows),
         error_pct=fmean(errors),
         median_pct=median(errors),
         score=fmean(row["score"] for row in comparable_rows),
-        nulls={null: fmean(_dressed(null, comparable_rows)) for null in MODEL_FREE},
+        nulls={null: fmean(_scores_with_interval(null, comparable_rows)) for null in MODEL_FREE},
         errors={
             null: fmean(abs(row[f"{null}_pct"]) for row in comparable_rows) for null in MODEL_FREE
         },
         deviations={
-            null: DEVIATION_OVER_MEAN_ERROR * fmean(_off(null, row) for row in comparable_rows)
+            null: DEVIATION_OVER_MEAN_ERROR
+            * fmean(_log_error(null, row) for row in comparable_rows)
             for null in MODEL_FREE
         },
     )
 
 
-def _dressed(null: str, rows: Sequence[Row]) -> Iterable[float]:
-    """Yields the null model's score for each row, as a distribution as wide as its error on other
+def _scores_with_interval(null: str, rows: Sequence[Row]) -> Iterable[float]:
+    """Yields the null model's score for each row. Its distribution is as wide as its error on other
     machines.
     """
     for row in rows:
         other_errors = [
-            _off(null, other_row) for other_row in rows if other_row["machine"] != row["machine"]
+            _log_error(null, other_row)
+            for other_row in rows
+            if other_row["machine"] != row["machine"]
         ]
         deviation = DEVIATION_OVER_MEAN_ERROR * fmean(other_errors) if other_errors else 1.0
         guess = row["measured_ns"] * (1 + row[f"{null}_pct"] / 100)
         yield one(guess, max(deviation, 0.01)).crps(row["measured_ns"])
 
 
-def _off(null: str, row: Row) -> float:
+def _log_error(null: str, row: Row) -> float:
     return abs(log(1 + row[f"{null}_pct"] / 100))

@@ -1,12 +1,12 @@
-"""Simulates throughput of n threads on one lock, against lockhammer's curves.
+"""Compares the simulated throughput of n threads with one lock with lockhammer's curves.
 
     run(request) -> Section      measure(machine, threads, cores) -> [LockPoint]
 
-An error compares the time of an operation: at hold 0 and think 0 the harness's time is subtracted,
-at other points with think 0 the hold, and elsewhere nothing.  Points of one thread are drawn but
-not judged, because one thread shares nothing.  A curve's knee is the smallest thread count with
-nine tenths of the best throughput.  Its law is the time of a ticket lock on one socket, as a base
-and a price for each waiting core.
+An error compares the time of an operation.  At hold 0 and think 0 the harness's time is subtracted,
+at other points with think 0 the hold is, and at other points nothing is.  Points of one thread are
+drawn but not judged, because one thread shares nothing.  A curve's knee is the smallest thread
+count with at least nine tenths of the best throughput.  Its law expresses the time of a ticket lock
+on one socket as a base plus a price for each waiting core.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ from uncore_lab.validate.curves import Drawing, pictures
 from uncore_lab.validate.lockhammer import BARE_SEEDS, NO_PARAMETERS, SLEEPING, Ns, Spot
 from uncore_lab.validate.section import Request, Section
 
-NEAR_ERROR_PCT = 35.0  # largest error of a point that counts as near
-# share of the best throughput at the knee, and the largest factor by which two knees that agree may
-# differ
+NEAR_ERROR_PCT = 35.0  # largest error with which a point counts as near
+# share of the best throughput at the knee, and the largest factor between two knees that agree
 KNEE_THROUGHPUT_SHARE, MAX_KNEE_FACTOR = 0.9, 2.0
 KNEE_SETTING_NS = (200, 1000)  # hold and think of the curves whose knees are compared
-# the primitive and the hosts whose curves have a law, fitted to points on one socket
+# the primitive and the hosts for whose curves the law is computed, from points on one socket
 LAW_CURVES = "ticket_spinlock", ("skylake24", "broadwell10x2")
 THREADS_OF_A_CORE = 2  # threads of one core, which share its copy of the line
 
@@ -68,7 +67,7 @@ PROSE = (
 
 @dataclass(frozen=True)
 class LockPoint:
-    """A spot with its measured and simulated time."""
+    """A point of a curve, measured and simulated."""
 
     spot: Spot
     simulated: Ns
@@ -92,18 +91,20 @@ def measure(
     ops: int = 0,
     seeds: tuple[int, ...] = (),
 ) -> list[LockPoint]:
-    """Simulates these spots, in their order; of bare locks, the harness's time is subtracted."""
+    """Simulates these points and returns them in the same order. The harness's time is subtracted
+    from that of bare locks.
+    """
     runs = list(dict.fromkeys([*spots, *(spot.harness for spot in spots if spot.bare)]))
     results = execute([spot.job(overrides, ops, seeds) for spot in runs], cores)
     times = {spot: lockhammer.simulated(result) for spot, result in zip(runs, results, strict=True)}
     return [
-        LockPoint(spot, times[spot].less(times[spot.harness].median) if spot.bare else times[spot])
+        LockPoint(spot, times[spot].minus(times[spot.harness].median) if spot.bare else times[spot])
         for spot in spots
     ]
 
 
 def run(request: Request) -> Section:
-    names = request.chosen(lockhammer.carried(), "no locks were measured on")
+    names = request.chosen(lockhammer.machines_with_figures(), "no locks were measured on")
     spots = [spot for name in names for spot in lockhammer.spots(name, _threads(name, request))]
     points = measure(spots, request.cores)
     spun = [point for point in points if not point.spot.sleeping]
@@ -149,10 +150,10 @@ def _figures(point: LockPoint) -> Row:
 
 def _threads(machine: str, request: Request) -> Sequence[int]:
     measured = lockhammer.read(machine)
-    return range(1, measured.most + 1) if request.every else measured.doubling()
+    return range(1, measured.max_threads + 1) if request.every else measured.doubling()
 
 
-# ---- Distances from the measured curves ----------------------------------------------------------
+# ---- Errors relative to the measured curves ------------------------------------------------------
 
 
 def _bar_values(points: Sequence[LockPoint]) -> Iterator[Value]:
@@ -199,9 +200,9 @@ def _knees(curve: Sequence[LockPoint]) -> tuple[int, int]:
     return _knee(curve, lambda p: p.simulated), _knee(curve, lambda p: p.spot.measured)
 
 
-def _knee(curve: Sequence[LockPoint], of: Callable[[LockPoint], Ns]) -> int:
-    max_time = min(of(point).median for point in curve) / KNEE_THROUGHPUT_SHARE
-    return next(point.spot.threads for point in curve if of(point).median <= max_time)
+def _knee(curve: Sequence[LockPoint], time_of: Callable[[LockPoint], Ns]) -> int:
+    max_time = min(time_of(point).median for point in curve) / KNEE_THROUGHPUT_SHARE
+    return next(point.spot.threads for point in curve if time_of(point).median <= max_time)
 
 
 # ---- The law of the ticket lock ------------------------------------------------------------------
@@ -213,8 +214,8 @@ def _has_law(curve: Sequence[LockPoint]) -> bool:
 
 
 def _laws(curve: Sequence[LockPoint]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Fits (base, price of a core) to the points of one socket; returns the simulated law, then the
-    measured one.
+    """Fits (base, price of a core) to the points of one socket. Returns the simulated law, and then
+    the measured law.
     """
     socket = lockhammer.read(curve[0].spot.machine).socket
     points_of_socket = [
@@ -233,7 +234,10 @@ def _laws(curve: Sequence[LockPoint]) -> tuple[tuple[float, float], tuple[float,
 
 
 def _law_error_pct(curve: Sequence[LockPoint]) -> float:
-    return max(abs(100 * (ours / real - 1)) for ours, real in zip(*_laws(curve), strict=True))
+    return max(
+        abs(100 * (simulated / measured - 1))
+        for simulated, measured in zip(*_laws(curve), strict=True)
+    )
 
 
 # ---- Output --------------------------------------------------------------------------------------
@@ -269,7 +273,7 @@ def _percent(error: float) -> float | None:
 
 def _pairs(row: Row) -> str:
     points = zip(row["threads"], row["simulated"], row["measured"], strict=True)
-    return ", ".join(f"{n}: {ours:.0f} / {real:.0f}" for n, ours, real in points)
+    return ", ".join(f"{n}: {simulated:.0f} / {measured:.0f}" for n, simulated, measured in points)
 
 
 COLUMNS = [
@@ -293,21 +297,23 @@ def _hosts(names: Sequence[str]) -> Iterator[str]:
 
 
 def _notes_on_errors(points: Sequence[LockPoint]) -> Iterator[str]:
-    """Yields a sentence for each machine and primitive: the number of points that are near, and the
-    settings of the others.
+    """Yields a sentence for each machine and primitive with the number of points that are near, and
+    the settings of the other points.
     """
     primitives: dict[tuple[str, str], list[LockPoint]] = {}
     for point in points:
         if point.judged:
             primitives.setdefault((point.spot.machine, point.spot.primitive), []).append(point)
     for name, points_of_lock in primitives.items():
-        settings_of_far = Counter(
+        outliers_by_setting = Counter(
             f"{p.spot.hold}/{p.spot.think}" for p in points_of_lock if abs(p.error) > NEAR_ERROR_PCT
         )
         median = statistics.median(abs(point.error) for point in points_of_lock)
-        misses = ", ".join(f"{far} at {setting}" for setting, far in settings_of_far.items())
-        count, near = len(points_of_lock), len(points_of_lock) - settings_of_far.total()
+        misses = ", ".join(
+            f"{outliers} at {setting}" for setting, outliers in outliers_by_setting.items()
+        )
+        count, near_points = len(points_of_lock), len(points_of_lock) - outliers_by_setting.total()
         yield (
-            f"{' '.join(name)}: median {median:.1f} %, {near} of {count} near"
+            f"{' '.join(name)}: median {median:.1f} %, {near_points} of {count} near"
             + (f"; not: {misses}" if misses else "")
         )

@@ -1,18 +1,20 @@
 """Measured curves of lockhammer, and the jobs that simulate them.
 
-    carried() -> [machine]            the machines that have curves
+    machines_with_figures() -> [machine]            the machines that have curves
     read(machine) -> LockFigures      a machine's figures
     spot.measured -> Ns               measured median, p20 and p80 at one point of a curve
-    spot.job() -> Job                 the job that simulates it
-    simulated(result) -> Ns           the simulated times of that job's result
+    spot.job() -> Job                 the job that simulates the point
+    simulated(result) -> Ns           the simulated times in the result of this job
 
-Each thread takes the lock, holds it, releases it and stays away, a fixed number of times, and
-stops.  A point is the elapsed time until the last thread has stopped, over the operations of all.
+Each thread takes the lock, holds it, releases it and does other work, a fixed number of times, and
+then stops.  A point is the elapsed time until the last thread has stopped, divided by the number of
+operations of all threads.
 
-The primitive `empty` is the harness alone, and has two uses.  At hold 0 and think 0 it shows the
-time of ending and joining threads, mostly; that is subtracted, measured and simulated.  Elsewhere
-it shows how long the loops really took that stand for hold and think: they were calibrated alone,
-and take up to 1.8 times as long beside a sibling that does the same.
+The primitive `empty` is the harness without a lock, and has two uses.  At hold 0 and think 0 it
+mostly shows the time to end and join threads, which is subtracted from both measured and simulated
+times.  At other points it shows how long the loops for hold and think really took.  These loops
+were calibrated on an otherwise idle core; they take up to 1.8 times as long next to a sibling that
+runs the same loops.
 """
 
 from __future__ import annotations
@@ -40,11 +42,12 @@ NO_PARAMETERS: Mapping[str, str] = {}
 
 BARE_LOCK = {"guarded": "0"}  # only the lock's own line is shared
 
-# Values of lockhammer's sources. A delay is up to 30,000 pauses, so a thread that has failed once
-# sleeps for as long as hundreds of operations take. Only a whole run shows that tail.
+# Values from lockhammer's sources. A delay is up to 30,000 pauses, so a thread that has failed once
+# sleeps for the time of hundreds of operations. Only a run of full length shows this effect.
 EVENT_PARAMETERS = {"attempt": "swap", "delay": "600", "ops": "5000"}
 
-# Stand-ins for primitives: workload, parameters, and True if `hold` excludes other threads.
+# for each primitive: the workload that stands for it, its parameters, and True if `hold` excludes
+# other threads
 PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
     "incdec_refcount": ("refcount/incdec", NO_PARAMETERS, False),
     "cas_lockref": ("refcount/lockref", NO_PARAMETERS, False),
@@ -54,27 +57,28 @@ PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
     "event_mutex": ("lock/event_mutex", BARE_LOCK | EVENT_PARAMETERS, True),
 }
 WORKLOADS = PRIMITIVES | {HARNESS: ("lock/empty", NO_PARAMETERS, False)}
-# This program runs on Linux, because its waiters sleep; no bar counts its points. At hold 0 and
-# think 0 its runs are as long as with EVENT_PARAMETERS. Other settings, which are not shown, would
-# take minutes, so they get a tenth of the operations.
+# This program runs on Linux, because its waiters sleep; no bar includes its points. At hold 0 and
+# think 0 its runs have as many operations as EVENT_PARAMETERS. Other settings, which are not shown,
+# would take minutes, so they have a tenth of the operations.
 SLEEPING, MONITOR = "jvm_objectmonitor", paths.WORKLOADS / "programs/lock/objectmonitor.c"
 SLEEPING_OPS, SLEEPING_FEW = 5000, 500
 BARE_SETTING = "0-0"
 SETTINGS = ((0, 0), (200, 1000), (1000, 0), (1000, 5000))  # hold and think, ns
 
-# Approximate operations of all threads together, and the fewest of each thread (measured runs had
-# 5000 of each). Twice as many change no conclusion (tests/bars/test_locks.py).
+# approximate number of operations of all threads together, and the least number of each thread.
+# Measured runs had 5000 for each thread. Twice as many change no conclusion
+# (tests/bars/test_locks.py).
 RUN_OPS, MIN_THREAD_OPS = 3000, 60
-# A bare lock's time depends most on which slice its line lies in, which each of the nine measured
-# runs drew anew (V10); so there are nine seeds.
+# The time of a bare lock depends mostly on the slice that owns its line. Each of the nine measured
+# runs drew another slice (V10), so there are nine seeds.
 BARE_SEEDS = usual_seeds("native", 9)
-# Threads that spin at a barrier leave it as fast as they read its line, not as an operating system
-# wakes them.
+# Threads that spin at a barrier leave it as soon as they read its line; no operating system wakes
+# them.
 BARRIER_OVERRIDES = {"chance.start": "20ns"}
 
 
 class Ns(NamedTuple):
-    """Time of an operation in ns, over repeats."""
+    """The time of an operation in ns: median and range over repeated runs."""
 
     median: float
     low: float
@@ -85,12 +89,12 @@ class Ns(NamedTuple):
         """Returns high minus low as a percentage of the median."""
         return 100 * (self.high - self.low) / self.median
 
-    def less(self, amount: float) -> Ns:
+    def minus(self, amount: float) -> Ns:
         return Ns(*(ns - amount for ns in self))
 
 
 class LockCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Time of an operation in ns; entry n - 1 of a list is that of n threads."""
+    """The time of an operation in ns; entry n - 1 of a list is the time with n threads."""
 
     median: list[float]
     p20: list[float]
@@ -114,13 +118,13 @@ class LockFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.ns[HARNESS][setting].at(threads).median
 
     @property
-    def most(self) -> int:
+    def max_threads(self) -> int:
         return len(self.ns[HARNESS][BARE_SETTING].median)
 
     def doubling(self) -> list[int]:
-        """Returns the thread counts 1, 2, 4, ... and the number of all threads."""
-        counts = [1 << power for power in range(self.most.bit_length())]
-        return list(dict.fromkeys([*counts, self.most]))
+        """Returns the thread counts 1, 2, 4, ... and the largest thread count."""
+        counts = [1 << power for power in range(self.max_threads.bit_length())]
+        return list(dict.fromkeys([*counts, self.max_threads]))
 
 
 @dataclass(frozen=True)
@@ -157,14 +161,14 @@ class Spot:
     def measured(self) -> Ns:
         figures = read(self.machine)
         ns = figures.ns[self.primitive][self.setting].at(self.threads)
-        return ns.less(figures.harness(BARE_SETTING, self.threads)) if self.bare else ns
+        return ns.minus(figures.harness(BARE_SETTING, self.threads)) if self.bare else ns
 
     @property
     def times(self) -> dict[str, str]:
-        """Returns parameters with which think, and a hold that excludes nobody, last as long as
-        they did when measured. The harness `empty`, whose threads do nothing else, shows that. The
-        hold of a lock stays as asked: while a lock is held the sibling mostly waits, and leaves the
-        core alone.
+        """Returns parameters with which `think`, and a `hold` that excludes no other thread, take
+        as long as they did in the measurement. The harness `empty` shows these times, because its
+        threads do nothing else. The `hold` of a lock is not changed: while a lock is held, the
+        sibling mostly waits and does not slow the core down.
         """
         figures, hold_and_think = read(self.machine), self.hold + self.think
         took = figures.harness(self.setting, self.threads) - figures.harness(
@@ -175,9 +179,9 @@ class Spot:
         return {"hold": f"{hold:.0f}ns", "think": f"{longer * self.think:.0f}ns", "spin": "time"}
 
     def error(self, simulated: float) -> float:
-        """Returns the error in per cent of the time that remains without the hold; inf if the
-        measured rest is not positive. The hold is subtracted only if it excludes others and think
-        is 0.
+        """Returns the error in per cent of the time without the hold; inf if the measured time
+        without the hold is not positive. The hold is subtracted only if it excludes other threads
+        and think is 0.
         """
         held = self.hold if self.excludes and not self.think else 0
         real = self.measured.median - held
@@ -214,12 +218,12 @@ def _monitor() -> Program:
 
 
 def simulated(result: Result) -> Ns:
-    """Returns the time of an operation on one spot: median, least and largest over its seeds."""
+    """Returns the time of an operation at one point: median, least and largest over its seeds."""
     times = sorted(point.elapsed_ps / 1000 / point.ops for point in result.points)
     return Ns(statistics.median(times), times[0], times[-1])
 
 
-def carried() -> list[str]:
+def machines_with_figures() -> list[str]:
     return sorted(path.stem for path in LOCKS.glob("*.toml"))
 
 

@@ -1,11 +1,11 @@
-"""Simulates published figures: locks, counts, queues and barriers on the machines of their authors.
+"""Simulates published figures of locks, counts, queues and barriers on the authors' machines.
 
     run(request) -> Section      compared(name) -> [ComparedFigure]     the figures of one set
     figures_of(machine, curve) -> [(label, measured, simulated, kind)]
 
-Each set is a table of a paper, a commit or a post (figures/bench).  It chose no number of the
-model, except where a row says `fit` or `used`.  Half of the sets are sealed: none of them is
-simulated before `opened` in figures/bench/seal.toml names the day (figures/published_sets.py).
+Each set is a table of a paper, a commit or a post (figures/bench).  No number of the model was
+chosen to fit it, unless a row says `fit` or `used`.  Half of the sets are sealed: none of them is
+simulated before `opened` in figures/bench/seal.toml names a day (figures/published_sets.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from uncore_lab.validate.section import NoFigures, ReportPicture, Request, Secti
 
 OPEN_SETS_BAR = Bar("open sets: median absolute error", 25, 15, "%")
 OPENED_JUDGES_BAR = Bar("opened judges: median absolute error", 34, 20, "%")
-# two values of the fitted parameter; not 0, because at 0 the workload reads no clock
+# two values of the fitted parameter. Neither is 0, because at 0 the workload does not read a clock.
 PROBE_PARAMETERS_NS = 100, 1000
 MIN_SPAN_FACTOR = 5.0  # the picture's axis spans at least this factor above and below 1
 
@@ -43,7 +43,7 @@ PROSE = (
 
 @dataclass(frozen=True)
 class ComparedFigure:
-    """One figure, published and simulated."""
+    """A published figure and its simulated counterpart."""
 
     set: str
     machine: str
@@ -103,9 +103,7 @@ def table(figures: Sequence[ComparedFigure]) -> Table:
 
 
 def _chosen(request: Request) -> list[str]:
-    """Returns the sets that may be simulated, of the machines named or of all; sealed sets are left
-    out.
-    """
+    """Returns the sets of the named machines, or of all machines, without sealed sets."""
     machine_of = {name: sets.read(name).machine for name in sets.unsealed(sets.sealed())}
     machines = sorted(set(machine_of.values()))
     wanted_machines = request.chosen(machines, "nothing that may be simulated was published of")
@@ -133,21 +131,21 @@ def compared(name: str, cores: int = 1) -> list[ComparedFigure]:
 def figures_of(
     machine: str, curve: PublishedCurve, cores: int = 1
 ) -> list[tuple[str, float, float, str]]:
-    """Returns label, measured and simulated value, and kind of each figure of the curve."""
+    """Returns the label, the measured and the simulated value, and the kind of each figure."""
     fitted_parameter = {curve.fit: f"{_fitted(machine, curve)}ns"} if curve.fit else {}
-    ours = [
+    simulated = [
         _quantity(curve, result.points)
         for result in execute(curve.jobs(machine, fitted_parameter), cores)
     ]
     if curve.relative:
-        ours = [value / ours[0] for value in ours]
-    kinds = [curve.kind(index) for index in range(len(ours))]
-    return list(zip(curve.labels, curve.measured, ours, kinds, strict=True))
+        simulated = [value / simulated[0] for value in simulated]
+    kinds = [curve.kind(index) for index in range(len(simulated))]
+    return list(zip(curve.labels, curve.measured, simulated, kinds, strict=True))
 
 
 def _fitted(machine: str, curve: PublishedCurve) -> int:
-    """Returns the value in ns of the fitted parameter that meets the first figure. An operation's
-    time is linear in it.
+    """Returns the value in ns of the fitted parameter that reproduces the first figure. The time of
+    an operation is linear in this parameter.
     """
     jobs = [curve.job(machine, 0, {curve.fit: f"{ns}ns"}) for ns in PROBE_PARAMETERS_NS]
     short_ns, long_ns = (1000 / _quantity(curve, result.points) for result in execute(jobs))
@@ -169,7 +167,7 @@ def _of_hart(point: Point, curve: PublishedCurve) -> float:
 
 
 def _slowest_over_fastest(point: Point, _: PublishedCurve) -> float:
-    assert point.thread_ps  # every run of today has the times of its threads
+    assert point.thread_ps  # only results of older versions lack the times of their threads
     times = [end - entered for entered, end in point.thread_ps]
     return max(times) / min(times)
 
@@ -209,7 +207,7 @@ def _note(name: str, figures: Sequence[ComparedFigure]) -> str:
 
 
 def picture(figures: Sequence[ComparedFigure]) -> ReportPicture:
-    """Draws simulated over measured, a line for each set."""
+    """Draws the ratios of simulated to measured figures, with a line for each set."""
     series: dict[str, list[tuple[float, float]]] = {}
     for figure in figures:
         if figure.counts:

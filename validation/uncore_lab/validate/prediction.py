@@ -1,16 +1,18 @@
-"""Leave one out: each measured machine is predicted from the others, without its own data.
+"""Predicts each measured machine from the others, without its own data (leave one out).
 
     run(request) -> Section
-    left_out(name, request, whole) -> rows, classes that nobody could predict
+    left_out(name, request, whole) -> rows, classes that could not be predicted
 
-It estimates how good a prediction of an unmeasured machine is: the share of true class medians
-inside the stated intervals, errors, and a proper score, beside three ways to guess without any
-model (predict/nulls.py).  Either the machine alone is left out, or all of its generation of cores.
-Its shape, clocks and descent are given, where the line was homed, and every number that its file
-does not call fitted.  Its figures are not given, nor any number fitted to them.
+This estimates the quality of a prediction of an unmeasured machine: the share of true class medians
+inside the stated intervals, errors, and a proper score, compared with three ways to guess without
+any model (predict/nulls.py).  Either only the machine is left out, or all of its generation of
+cores.  The prediction uses the machine's shape, clocks and descent, the home of the line, and every
+number that its file does not call fitted.  It does not use the machine's figures, nor any number
+that was fitted to them.
 
-With a matrix of the user's (`--matrix`) any machine may be asked for, and classes that nobody lent
-a number for are scored too: so predictions made before anybody measured are judged afterwards.
+With a user's matrix (`--matrix`) any machine may be named, and classes for which no relative lends
+a number are scored as well.  This shows how good a prediction was that was made before the machine
+was measured.
 """
 
 from __future__ import annotations
@@ -38,12 +40,12 @@ from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.leave_out import Judged, copied, judged
 from uncore_lab.validate.section import Request, Section
 
-# If a larger share of the true medians is inside, the intervals are too wide.
+# The intervals are too wide if they contain a larger percentage of the true medians.
 MAX_INSIDE_PCT = 88
-MIN_JUDGED_CLASSES = 40  # least number of classes for which the share inside is judged
+MIN_JUDGED_CLASSES = 40  # with fewer classes the share inside the intervals is not judged
 X86 = "x86"
 NOT_BLIND = "machines that nobody predicted blind: mean error"
-MEAN_ERROR_BARS = {  # bars for x86 and for others, each with the number of classes that it needs
+MEAN_ERROR_BARS = {  # bars for x86 and for other machines, each with the least number of classes
     True: (Bar(f"x86 {NOT_BLIND}", 9.1, 8, "%"), MIN_JUDGED_CLASSES),
     False: (Bar(f"other {NOT_BLIND}", 57, 8, "%"), 12),
 }
@@ -111,7 +113,7 @@ def _chosen(request: Request) -> list[str]:
 def left_out(
     name: str, request: Request = DEFAULT_REQUEST, whole: bool = False
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Predicts a machine from the others. `whole`: its generation of cores is left out with it."""
+    """Predicts a machine from the others. With `whole`, all of its generation is left out."""
     hardware, truth = _truth(name, request)
     other_names = _machines_left_in(name, whole)
     forecasted = forecast(name, hardware, [o for o in observations() if o.machine in other_names])
@@ -132,12 +134,15 @@ def left_out(
                 "low_ns": round(predicted.low, 2),
                 "high_ns": round(predicted.high, 2),
                 "measured_ns": round(real, 2),
-                "error_pct": _off(predicted.ns, real),
+                "error_pct": _error_pct(predicted.ns, real),
                 "inside": predicted.low <= real <= predicted.high,
                 "score": round(predicted.belief.crps(real), 4),
                 "lent": predicted.lent,
                 "x86": x86,
-                **{f"{n}_pct": _off(nulls[n].ns if n in nulls else None, real) for n in MODEL_FREE},
+                **{
+                    f"{n}_pct": _error_pct(nulls[n].ns if n in nulls else None, real)
+                    for n in MODEL_FREE
+                },
             }
         )
     return rows, [label for label, p in forecasted.classes.items() if not p.blind]
@@ -159,19 +164,21 @@ def _core(name: str) -> Descent:
 
 
 def _truth(name: str, request: Request) -> tuple[Hardware, Mapping[str, float]]:
-    """Returns the hardware, which holds the pairs of each class, and the measured median of each
+    """Returns the hardware, which gives the pairs of each class, and the measured median of each
     class.
     """
     machine = topology.load(name)
-    ours = name in figures.carried() and not request.home
-    hardware = figures.read(name) if ours else figures.by_level(machine, request.home)
+    has_shipped_figures = name in figures.machines_with_figures() and not request.home
+    hardware = (
+        figures.read(name) if has_shipped_figures else figures.by_level(machine, request.home)
+    )
     if request.matrix:
         matrix = figures.measured_matrix(request.matrix, machine)
         return hardware, medians(matrix, hardware.masks(machine))
     return hardware, {label: figure.ns for label, figure in hardware.classes.items()}
 
 
-def _off(guess: float | None, real: float) -> float | None:
+def _error_pct(guess: float | None, real: float) -> float | None:
     return None if guess is None else round(100 * (guess / real - 1), 1)
 
 
@@ -180,18 +187,18 @@ def _off(guess: float | None, real: float) -> float | None:
 
 
 def _summary(rows: Sequence[Row]) -> list[str]:
-    """Returns a sentence for each group of machines (x86 or others) and each kind of leaving out;
-    then the kinds of classes for which a null model is used.
+    """Returns a sentence for each group of machines (x86 or others) and each way to leave machines
+    out; after that, the kinds of classes for which a null model is used.
     """
     sums = [_sum(judgement) for judgement in judged(rows)]
     kinds = [
-        f"{judgement.of} {judgement.left_out} ({judgement.best})" for judgement in copied(rows)
+        f"{judgement.group} {judgement.left_out} ({judgement.best})" for judgement in copied(rows)
     ]
     return [*sums, f"copied, as no better: {', '.join(kinds)}"] if kinds else sums
 
 
 def _sum(judgement: Judged) -> str:
-    """Formats shares and errors of the classes for which every null model has a value."""
+    """Formats the shares and errors of the classes for which every null model has a value."""
     nulls = [
         f"{name} {judgement.errors[name]:.1f} %, {score:.3f}"
         for name, score in judgement.nulls.items()
@@ -200,9 +207,9 @@ def _sum(judgement: Judged) -> str:
 
 
 def _bar_values(rows: Sequence[Row]) -> list[Value]:
-    """Returns each bar with its value over rows where one machine is left out. The means leave out
-    machines that were predicted blind first: they were often far off, for reasons that no other
-    machine shows.
+    """Returns each bar with its value over the rows with one machine left out. The means exclude
+    machines that were first predicted blind, because these were often far off, for reasons that no
+    other machine shows.
     """
     rows_without_machine = [row for row in rows if row["left_out"] == MACHINE]
     blind = {entry.machine for entry in entries()}
@@ -212,11 +219,11 @@ def _bar_values(rows: Sequence[Row]) -> list[Value]:
         else []
     )
     for x86, (bar, min_classes) in MEAN_ERROR_BARS.items():
-        before = [
+        predicted_blind = [
             row for row in rows_without_machine if row["x86"] == x86 and row["machine"] not in blind
         ]
-        if len(before) >= min_classes:
-            values.append((bar, mean(abs(row["error_pct"]) for row in before)))
+        if len(predicted_blind) >= min_classes:
+            values.append((bar, mean(abs(row["error_pct"]) for row in predicted_blind)))
     return values
 
 

@@ -1,4 +1,4 @@
-"""Writes one HTML page to send: every experiment's table, notes and pictures.
+"""Writes an HTML page that can be sent, with the table, notes and pictures of every experiment.
 
 write(path, sections, command)      `command` is the command line that writes the page again
 """

@@ -1,16 +1,17 @@
-"""will-it-scale on two servers: a skeleton of each kernel path is simulated beside the measured
-curve.
+"""Compares curves of will-it-scale on two servers with simulated skeletons of the kernel paths.
 
-    run(request) -> Section      curves(series, cores) -> [ScalingCurve], simulated beside measured
+    run(request) -> Section
+    curves(series, cores) -> [ScalingCurve]      simulated and measured
 
 Curves are divided by the rate of one task.  The private instructions of a call (`work`) are fitted
-to that rate.  Throughput with more tasks follows from the locks and lines of the kernels' sources,
-which were read after the curves had been seen.  What the sources do not tell is a number that the
-skeleton names as fitted.  Clocks follow the measured machine's, because they depend on the number
-of busy cores.
+to that rate.  Throughput with more tasks follows from the locks and lines in the kernels' sources,
+which were read after the curves were known.  Numbers that the sources do not give are fitted, and
+the skeleton names them.  Clocks are those of the measured machine at each number of tasks, because
+they depend on the number of busy cores.
 
 Shape error: the typical factor between two curves, exp(mean |ln(simulated / measured)|) over all
-points but the first.  Knee: the least number of tasks with nine tenths of the best throughput.
+points but the first.  Knee: the least number of tasks with at least nine tenths of the best
+throughput.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar
 from uncore_lab.validate.curves import Drawing, pictures
 from uncore_lab.validate.section import Request, Section
-from uncore_lab.validate.series import CONTENDED_BELOW_GAIN, Series, carried, series
+from uncore_lab.validate.series import CONTENDED_BELOW_GAIN, Series, machines_with_figures, series
 
-# private instructions in the two runs from which `work` is interpolated; both are enough to enter
-# the loop
+# private instructions in the two runs from which `work` is interpolated; both are so many that the
+# loop is entered
 PROBE_WORK_INSTRUCTIONS = 200, 2200
 KNEE_GAIN = 0.9
 SHAPE_ERROR_BAR = Bar("curves: median shape error, a factor", 1.3, 1.1, "")
@@ -69,7 +70,7 @@ def knee(tasks: Sequence[int], curve: Sequence[float]) -> int:
 
 @dataclass(frozen=True)
 class ScalingCurve:
-    """Throughput of a series at each task count over that of one task, simulated and measured."""
+    """The throughput of a series at each task count, divided by that of one task."""
 
     series: Series
     work: int
@@ -87,7 +88,7 @@ class ScalingCurve:
         return self.series.measured.tasks[curve.index(max(curve))]
 
     def smt_yield(self, curve: list[float]) -> float:
-        """Divides the throughput of all hardware threads by that of all cores."""
+        """Returns the throughput with all hardware threads divided by that with all cores."""
         return curve[-1] / curve[self.series.measured.tasks.index(self.series.measured.cores)]
 
     def contended(self, curve: list[float]) -> bool:
@@ -100,13 +101,13 @@ class ScalingCurve:
 # ---- Simulation ----------------------------------------------------------------------------------
 
 
-def curves(chosen: Sequence[Series], cores: int = 1) -> list[ScalingCurve]:
+def curves(all_series: Sequence[Series], cores: int = 1) -> list[ScalingCurve]:
     """Simulates each series; the curves come in the same order."""
-    works = _fit_work(chosen, cores)
-    jobs = [curve.jobs(work) for curve, work in zip(chosen, works, strict=True)]
+    works = _fit_work(all_series, cores)
+    jobs = [curve.jobs(work) for curve, work in zip(all_series, works, strict=True)]
     results = iter(execute([job for curve_jobs in jobs for job in curve_jobs], cores))
     simulated = []
-    for curve, work, own_jobs in zip(chosen, works, jobs, strict=True):
+    for curve, work, own_jobs in zip(all_series, works, jobs, strict=True):
         rates = _rates([next(results) for _ in own_jobs])
         simulated.append(
             ScalingCurve(
@@ -123,15 +124,16 @@ def _rates(results: Sequence[Result]) -> dict[int, float]:
     return {p.threads: rate(p) for r in results for p in r.points}
 
 
-def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:
+def _fit_work(all_series: Sequence[Series], cores: int) -> list[int]:
     """Fits the private instructions of a call so that one task takes as long as measured.
 
-    Time is linear in them, so two runs suffice; 0 if the skeleton alone takes longer.
+    The time is linear in these instructions, so two runs suffice. The result is 0 if the skeleton
+    takes longer without any.
     """
-    jobs = [curve.job([1], work) for curve in chosen for work in PROBE_WORK_INSTRUCTIONS]
+    jobs = [curve.job([1], work) for curve in all_series for work in PROBE_WORK_INSTRUCTIONS]
     times = [1e9 / _rates([result])[1] for result in execute(jobs, cores)]
     works = []
-    for curve, short_time, long_time in zip(chosen, times[::2], times[1::2], strict=True):
+    for curve, short_time, long_time in zip(all_series, times[::2], times[1::2], strict=True):
         target = 1e9 * curve.skeleton.counted / curve.rates[0]
         slope = (PROBE_WORK_INSTRUCTIONS[1] - PROBE_WORK_INSTRUCTIONS[0]) / (long_time - short_time)
         works.append(max(0, round(PROBE_WORK_INSTRUCTIONS[0] + (target - short_time) * slope)))
@@ -142,7 +144,7 @@ def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:
 
 
 def run(request: Request) -> Section:
-    chosen = series(request.chosen(carried(), "no curves were measured on"))
+    chosen = series(request.chosen(machines_with_figures(), "no curves were measured on"))
     simulated = curves(chosen, request.cores)
     return Section(
         name="scaling",
@@ -166,7 +168,7 @@ def table(curves: Sequence[ScalingCurve]) -> Table:
 
 
 def _points(curve: ScalingCurve) -> list[Row]:
-    """Returns a row for each task count: throughput over that of one task."""
+    """Returns a row for each task count with its throughput divided by that of one task."""
     series = curve.series
     points = zip(series.measured.tasks, curve.measured, curve.simulated, strict=True)
     return [
@@ -184,7 +186,7 @@ def _points(curve: ScalingCurve) -> list[Row]:
 
 
 def _row(curve: ScalingCurve) -> Row:
-    ours, theirs, series = curve.simulated, curve.measured, curve.series
+    simulated, measured, series = curve.simulated, curve.measured, curve.series
     return {
         "machine": series.machine,
         "benchmark": series.benchmark,
@@ -192,18 +194,18 @@ def _row(curve: ScalingCurve) -> Row:
         "work": curve.work,
         "fitted": list(series.skeleton.fitted),
         "tasks": series.measured.tasks,
-        "simulated": [round(v, 2) for v in ours],
-        "measured": [round(v, 2) for v in theirs],
+        "simulated": [round(v, 2) for v in simulated],
+        "measured": [round(v, 2) for v in measured],
         "shape_error": round(curve.shape_error, 2),
-        "peak": [curve.peak(ours), curve.peak(theirs)],
-        "knee": [curve.knee(ours), curve.knee(theirs)],
-        "smt_yield": [round(curve.smt_yield(ours), 2), round(curve.smt_yield(theirs), 2)],
+        "peak": [curve.peak(simulated), curve.peak(measured)],
+        "knee": [curve.knee(simulated), curve.knee(measured)],
+        "smt_yield": [round(curve.smt_yield(simulated), 2), round(curve.smt_yield(measured), 2)],
     }
 
 
 def signature(curves: Sequence[ScalingCurve]) -> list[tuple[float, float]]:
-    """Returns, from each task count to the next, the median ratio of throughput over the series
-    that were contended when measured: simulated, then measured.
+    """Returns a pair (simulated, measured) for each step from one task count to the next: the
+    median ratio of throughput over the series that were contended in the measurement.
     """
     contended = [curve for curve in curves if curve.contended(curve.measured)]
     return [
@@ -221,19 +223,19 @@ def _step(interval: tuple[int, int], curves_: Sequence[list[float]]) -> float:
 
 def _signature(machine: str, curves: Sequence[ScalingCurve]) -> str:
     curves_of_machine = [curve for curve in curves if curve.series.machine == machine]
-    measured = curves_of_machine[0].series.measured
+    figures = curves_of_machine[0].series.measured
     steps = [
-        f"{a} to {b} tasks {ours:.2f} (measured {theirs:.2f}, over all {every:.2f})"
-        for (a, b), (ours, theirs), every in zip(
-            pairwise(measured.tasks),
+        f"{a} to {b} tasks {simulated:.2f} (measured {measured:.2f}, over all {over_all:.2f})"
+        for (a, b), (simulated, measured), over_all in zip(
+            pairwise(figures.tasks),
             signature(curves_of_machine),
-            measured.steps.ratios,
+            figures.steps.ratios,
             strict=True,
         )
     ]
     return (
         f"{machine}, signature: median ratio of throughput over the contended series, and over all"
-        f" {measured.steps.series} measured ones: {'; '.join(steps)}"
+        f" {figures.steps.series} measured ones: {'; '.join(steps)}"
     )
 
 

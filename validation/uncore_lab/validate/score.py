@@ -1,15 +1,20 @@
-"""Simulated against measured: the errors of one machine, and the bounds they must keep.
+"""Computes the errors of one machine's simulated handoffs, and checks their bounds.
 
     score(machine, hardware, measured, simulated) -> HandoffScore
-    broken(score, hardware) -> messages about errors past their bounds
+    broken(score, hardware) -> messages about errors that exceed their bounds
 
-Errors are relative to the measured figure.  A class's error compares medians.  `pair_err_const_pct`
-is the error of guessing each pair by the measured median of its level (home side or not);
-`structure` is the share of that error which the simulation removes; `slice_r2` is the share of the
-measured variance inside one L3 that it explains (1: all of it; 0 or less: none).  `structured` are
-the levels whose pairs differ in a way that repeats itself (repeat.py; only a matrix tells).
-`structured_err_pct` and `structured_const_pct` are the same two errors for the pairs of those
-levels: there a simulation must beat the median.
+Errors are relative to the measured figure.  The error of a class compares medians.
+
+    pair_err_const_pct     error of guessing each pair by the measured median of its level (and of
+                           its side of the home)
+    structure              share of that error which the simulation removes
+    slice_r2               share of the measured variance inside one L3 that the simulation explains
+                           (1: all of it; 0 or less: none)
+    structured             levels whose pairs differ in a way that repeats itself (repeat.py), which
+                           can only be known from a matrix
+    structured_err_pct     error of the simulation for the pairs of these levels, which must be
+                           smaller than the next
+    structured_const_pct   error of guessing these pairs by their median
 """
 
 from __future__ import annotations
@@ -23,10 +28,10 @@ from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Mask, Matrix,
 from uncore_lab.validate import repeat
 from uncore_lab.validate.repeat import mean_error
 
-# largest mean and largest single error, in per cent, on machines of quality A and B
+# bounds on the mean and the largest error, in per cent, on machines of quality A and B
 CLASS_MEAN, CLASS_WORST = 4.0, 10.0
-CARRIED, MATRIX = "carried figures", "matrix"  # sources of the pairs
-SAME_FIGURE_NS2 = 1e-6  # ns squared; figures whose variance is less count as one
+SHIPPED_FIGURES, MATRIX = "carried figures", "matrix"  # sources of the pairs
+SAME_FIGURE_NS2 = 1e-6  # ns squared; figures with a smaller variance are treated as equal
 
 
 class HandoffScore(msgspec.Struct, frozen=True):
@@ -45,7 +50,7 @@ class HandoffScore(msgspec.Struct, frozen=True):
     slice_r2: float | None
     home: str
     slice: str
-    pairs_from: str  # MATRIX or CARRIED
+    pairs_from: str  # MATRIX or SHIPPED_FIGURES
     order: list[int]  # cores of the first L3, stop by stop; [] if its stops are alike
     medians: dict[str, tuple[float, float]]  # class -> (measured, simulated) in ns
 
@@ -89,14 +94,16 @@ def score(
 
 
 def free_numbers(machine: Machine) -> list[str]:
-    """Returns the keys of the numbers that were fitted on this machine, in its own file or in a
-    family's.
+    """Returns the keys of the numbers that were fitted to this machine, in its own file or in that
+    of a family.
     """
     return [n.key for n in machine.numbers if machine.id in fitted_on(n, machine.id)]
 
 
 def fitted_on(number: Number, own_id: str) -> list[str]:
-    """Returns the machines whose measurements decided a number: "fitted" or "fitted on ID ID"."""
+    """Returns the machines to which a number was fitted, by its source ("fitted" or "fitted on ID
+    ID").
+    """
     if not number.source.startswith("fitted"):
         return []
     _, on, ids = number.source.partition("fitted on ")
@@ -137,7 +144,7 @@ def _order(machine: Machine) -> list[int]:
 
 
 def broken(score: HandoffScore, hardware: Hardware) -> list[str]:
-    """Lists broken bounds, which hold on machines that were measured well enough."""
+    """Returns a sentence for each broken bound. Bounds apply to machines of good quality only."""
     if score.quality not in BOUND_QUALITIES:
         return []
     checks = [
@@ -155,13 +162,13 @@ def broken(score: HandoffScore, hardware: Hardware) -> list[str]:
 
 
 def no_better(score: HandoffScore) -> str:
-    """Returns a sentence if pairs with structure are predicted no better than by their level's
-    median; else "".
+    """Returns a sentence if the simulation predicts pairs with structure no better than the median
+    of their level does; otherwise "".
     """
-    ours, constant = score.structured_err_pct, score.structured_const_pct
-    if ours is None or constant is None or ours < constant:
+    simulation_pct, median_pct = score.structured_err_pct, score.structured_const_pct
+    if simulation_pct is None or median_pct is None or simulation_pct < median_pct:
         return ""
     return (
-        f"pairs with structure ({score.structured}) are {ours} % off, by their level's median"
-        f" {constant} %"
+        f"pairs with structure ({score.structured}) are {simulation_pct} % off, by their level's"
+        f" median {median_pct} %"
     )

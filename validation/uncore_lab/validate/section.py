@@ -1,9 +1,9 @@
 """Input and output of every experiment of `uncore validate`.
 
-    run(request: Request) -> Section         one such function a module (`EXPERIMENTS` in __init__)
+    run(request: Request) -> Section         the function of each module in `EXPERIMENTS` (__init__)
 
-An experiment prints nothing itself.  `uncore validate` prints its Section as a table or as JSON,
-saves the Section's `tables` in validation/results, and exits with status 1 if anything is `broken`
+An experiment prints nothing.  `uncore validate` prints its Section as a table or as JSON, saves the
+Section's `tables` in validation/results, and exits with status 1 if the Section has `broken` laws
 or a bar does not hold.
 """
 
@@ -32,30 +32,33 @@ class NoFigures(UserError):
 class Request:
     """Arguments that the user gives to all experiments."""
 
-    # machines to take; empty: all that the experiment has figures of
+    # machines to compare; if empty, all machines for which the experiment has figures
     machines: tuple[str, ...] = ()
     matrices: Path | None = None  # a directory of measured matrices, MACHINE.csv
-    matrix: Path | None = None  # a single matrix, of the one machine named
-    home: str = ""  # home of that matrix's line, if the user knows
-    trace: Path | None = None  # a trace of interrupts, of the one machine named
-    cores: int = 1  # cores of the host to use
+    matrix: Path | None = None  # a single matrix, of the one machine in `machines`
+    home: str = ""  # home of the line of `matrix`, if the user knows it
+    trace: Path | None = None  # a trace of interrupts, of the one machine in `machines`
+    cores: int = 1  # number of cores of the host to use
     pictures: bool = False  # draw pictures, because a report is being written
-    every: bool = False  # simulate every measured point, not a selection
+    every: bool = False  # simulate every measured point instead of a selection
 
-    def chosen(self, carried: Collection[str], lacking: str, instead: str = "") -> list[str]:
-        """Returns the machines named, or all of `carried`. Raises NoFigures for an unknown name:
-        `lacking` begins the message, `instead` ends it with what else the user can do.
+    def chosen(self, known: Collection[str], lacking: str, instead: str = "") -> list[str]:
+        """Returns the named machines, or all known ones if none is named. Raises NoFigures for an
+        unknown name. `lacking` is the beginning of its message; `instead` is the end, which says
+        what else the user can do.
         """
         for name in self.machines:
-            if name not in carried:
+            if name not in known:
                 raise NoFigures(
-                    f"{lacking} '{name}'.{nearest(name, carried)} Expected one of"
-                    f" {', '.join(carried)}{instead}"
+                    f"{lacking} '{name}'.{nearest(name, known)} Expected one of"
+                    f" {', '.join(known)}{instead}"
                 )
-        return list(self.machines or carried)
+        return list(self.machines or known)
 
     def of_matrix(self) -> list[str]:
-        """Returns the one machine on which the user's matrix was measured, or raises UserError."""
+        """Returns the machine on which the user's matrix was measured, as a list of one. Raises
+        UserError unless exactly one machine is named.
+        """
         return [self._machine_of(f"--matrix {self.matrix}")]
 
     def of_trace(self) -> tuple[Path, str]:
@@ -72,7 +75,7 @@ class Request:
 
     @property
     def order(self) -> list[str]:
-        """A note on the numbering of the user's matrix, if it differs from the machine file's."""
+        """A note on the order of CPUs in the user's matrix, if the machine file has another one."""
         word = self.matrix and numbered(self.matrix, topology.load(self.machines[0]))
         return [word] if word else []
 
@@ -81,7 +84,7 @@ class Request:
 class ReportPicture:
     """A figure of a report, with its caption."""
 
-    name: str  # name of the file, without an ending
+    name: str  # file name without its suffix
     caption: str
     panels: Sequence[Panel]
 
@@ -92,14 +95,14 @@ class Section:
 
     name: str
     title: str
-    prose: str  # a paragraph: what was simulated, and how to read the table
+    prose: str  # a paragraph on what was simulated, and on how to read the table
     columns: Sequence[Column]
     rows: Sequence[Row]
     bars: Sequence[Value] = ()
-    broken: Sequence[str] = ()  # sentences about anything else that does not hold
-    notes: Sequence[str] = ()  # notes beneath the table, a line each
+    broken: Sequence[str] = ()  # sentences about other laws that do not hold
+    notes: Sequence[str] = ()  # notes below the table, one on each line
     pictures: Sequence[ReportPicture] = ()
-    tables: Sequence[Table] = ()  # files of validation/results
+    tables: Sequence[Table] = ()  # tables to save in validation/results
 
     @property
     def past(self) -> list[str]:

@@ -1,16 +1,17 @@
 """Measured curves of will-it-scale, and the jobs that simulate them.
 
-    carried() -> [name]                   the machines that have curves
-    curves_of(machine) -> ScalingFigures  all that was measured on it
-    series(machines) -> [Series]          each curve, with the skeleton that stands for its
+    machines_with_figures() -> [name]                   the machines that have curves
+    curves_of(machine) -> ScalingFigures  all curves of a machine
+    series(machines) -> [Series]          each curve, with the skeleton that simulates its
                                           benchmark
-    series.jobs(work) -> [Job]            the whole curve, a call doing `work` private instructions
+    series.jobs(work) -> [Job]            the whole curve, with `work` private instructions
+                                          in each call
 
 Tasks that contend for locks run with seeds.  A queued lock has two steady states, with and without
-a queue, and in lockstep it would never change between them.
+a queue, and in lockstep it would never change from one to the other.
 
-A run is as long as its curve needs: many calls of each task and, if tasks contend for locks, many
-times the longest back-off of a waiting task.
+The length of a run depends on its curve: each task makes many calls and, if tasks contend for
+locks, the run lasts many times the longest back-off of a waiting task.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from uncore_lab.figures.simulate import MATRIX_SEEDS
 
 SKELETONS = "skeletons"
 THREADS_SUFFIX = "-threads"  # suffix of a key whose tasks are threads of one process
-MIN_SINGLE_TASK_S = 20e-6  # long compared with the barrier that starts all tasks
+MIN_SINGLE_TASK_S = 20e-6  # shortest run; long compared with the barrier that starts all tasks
 MIN_CALLS_PER_TASK = 20
-# If tasks contend for locks, a waiting task backs off, ever longer, and meanwhile others call
-# often. So a run lasts at least this many calls and this many of the longest back-offs.
+# If tasks contend for locks, a waiting task backs off for longer and longer times, while the others
+# make many calls. So a run lasts at least this many calls and this many of the longest back-offs.
 MIN_CALLS_AT_LOCKS, MIN_BACK_OFFS = 1000, 20
 MAX_BACK_OFF_S = 100e-6  # longest back-off of a waiting task
 MAX_BACK_OFF_PAUSES = 32678  # FreeBSD's longest back-off on 64 processors and more
-CONTENDED_BELOW_GAIN = 3  # a series is contended if all cores together gain less than this factor
+CONTENDED_BELOW_GAIN = 3  # a series is contended if all cores are less than this factor faster
 
 Values = Mapping[str, str | int]
 
@@ -72,9 +73,9 @@ class Skeleton:
     """A workload that stands for one benchmark on one system."""
 
     workload: str
-    counted: float  # operations of the benchmark for one of the skeleton
+    counted: float  # operations of the benchmark for one operation of the skeleton
     values: Values
-    # names of values or defaults that were chosen by looking at the curves
+    # names of parameters, and of defaults, that were chosen to fit the curves
     fitted: Sequence[str]
 
 
@@ -84,7 +85,7 @@ class Series:
 
     machine: str
     benchmark: str
-    kind: str  # "fbsd11", "fbsd11-threads"
+    kind: str  # system, such as "fbsd11", or "fbsd11-threads" for threads of one process
     measured: ScalingFigures
     skeleton: Skeleton
 
@@ -94,7 +95,7 @@ class Series:
 
     @property
     def rates(self) -> list[float]:
-        """Operations a second at each number of tasks in the file."""
+        """Operations per second at each number of tasks in the file."""
         return [1e6 * million for million in self.measured.millions[self.benchmark][self.kind]]
 
     @property
@@ -112,10 +113,10 @@ class Series:
         )
 
     def length(self, pause: float) -> dict[str, str]:
-        """Returns the parameters that set the length of a run. `pause` is the time of a
-        pause, s.
+        """Returns the parameters that set the length of a run. `pause` is the time of a pause in
+        seconds.
         """
-        alone = self.skeleton.counted / self.rates[0]  # time of a call of a single task, s
+        alone = self.skeleton.counted / self.rates[0]  # time in s of a call if there is one task
         if not self.contended:
             absence = max(MIN_SINGLE_TASK_S, MIN_CALLS_PER_TASK * alone) / MIN_BACK_OFFS
             return {"ops": str(self.calls), "lock_delay": str(round(absence / pause))}
@@ -151,17 +152,17 @@ def _machine(name: str, clock: str) -> Machine:
     return topology.load(name, [f"core.clock={clock}"])
 
 
-def carried() -> list[str]:
+def machines_with_figures() -> list[str]:
     """Returns the machines with measured curves."""
     return sorted(path.stem for path in SCALING.glob("*.toml") if path.stem != SKELETONS)
 
 
 def series(machines: Sequence[str] = ()) -> list[Series]:
-    """Returns every measured curve of these machines; of all if none is named."""
+    """Returns every measured curve of these machines, or of all machines if none is named."""
     skeletons = _skeletons()
     return [
         Series(name, benchmark, kind, measured, _stands_for(skeletons, name, benchmark, kind))
-        for name in machines or carried()
+        for name in machines or machines_with_figures()
         for measured in [curves_of(name)]
         for benchmark, kinds in measured.millions.items()
         for kind in kinds

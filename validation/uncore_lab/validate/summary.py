@@ -1,4 +1,4 @@
-"""Prints every experiment's bars together, and the figures that differ from validation/results.
+"""Prints the bars of all experiments, and the figures that differ from validation/results.
 
 show(sections)      bars(sections) -> the table of bars.csv
 """
@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from uncore.drawing.table import emit, say
 from uncore.support.paths import CHECKOUT
-from uncore_lab.results.table import Table, moved
+from uncore_lab.results.table import Table, differences
 from uncore_lab.validate import bar
 from uncore_lab.validate.section import Section
 
 RENEW = "uncore validate --all --renew"
-MAX_MOVED_SHOWN = 20  # further moved figures are only counted
+MAX_CHANGES_SHOWN = 20  # further changed figures are only counted
 
 
 def show(sections: Sequence[Section]) -> None:
@@ -22,7 +22,7 @@ def show(sections: Sequence[Section]) -> None:
     for section in sections:
         figures = sum(len(table.rows) for table in section.tables) or len(section.rows)
         say(f"{figures:5} figures: uncore validate --only {section.name}")
-    for line in _moved(sections) if CHECKOUT else ():
+    for line in _differences(sections) if CHECKOUT else ():
         say(line)
 
 
@@ -31,18 +31,18 @@ def bars(sections: Sequence[Section]) -> Table:
     return Table("bars", ("experiment", "bar"), rows)
 
 
-def _moved(sections: Sequence[Section]) -> list[str]:
+def _differences(sections: Sequence[Section]) -> list[str]:
     tables = [table for section in sections for table in section.tables] + [bars(sections)]
-    messages = [line for table in tables for line in moved(table, whole=True)]
+    messages = [line for table in tables for line in differences(table, whole=True)]
     if not messages:
         return ["Every figure is as it is in validation/results."]
     more_note = (
-        [f"... and {len(messages) - MAX_MOVED_SHOWN} more"]
-        if len(messages) > MAX_MOVED_SHOWN
+        [f"... and {len(messages) - MAX_CHANGES_SHOWN} more"]
+        if len(messages) > MAX_CHANGES_SHOWN
         else []
     )
     return [
-        *messages[:MAX_MOVED_SHOWN],
+        *messages[:MAX_CHANGES_SHOWN],
         *more_note,
         f"{len(messages)} figures moved; {RENEW} writes them anew",
     ]

@@ -1,9 +1,10 @@
-"""The text of a user's trace, and the formats of numbers in tables about it.
+"""Reads the text of a user's trace, and formats numbers in tables about it.
 
-    numbered(path) -> [(FILE:LINE, line)]      UserError where it cannot be read
-    unread(place, line, expected, example)     the error of a line that is no record
+    numbered(path) -> [(FILE:LINE, line)]      UserError if the file cannot be read
+    unread(place, line, expected, example)     the error for a line that is no record
 
-Invariant: a file beyond the bound is refused, and bytes that are no text stay within their line.
+Invariants: a file that exceeds the size limit is refused; bytes that are no text affect only their
+own line.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ MAX_QUOTED_LETTERS = 120
 
 
 def numbered(path: Path) -> list[tuple[str, str]]:
-    """Returns each line that is not blank, with its place. Names of processes may be any bytes."""
+    """Returns each line that is not blank, with its place. Names of processes may contain arbitrary
+    bytes.
+    """
     try:
         text = read_bounded(path, MAX_TRACE_BYTES).decode(errors="replace")
     except OSError as error:

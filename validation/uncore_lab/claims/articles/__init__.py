@@ -1,1 +1,3 @@
-"""The claims, one module for each article or part of one; README.md explains how to write one."""
+"""The claims, with one module for each article or part of an article.
+
+README.md explains how to write a claim."""

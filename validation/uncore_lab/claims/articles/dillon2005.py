@@ -1,9 +1,9 @@
 """Dillon 2005: traces of DragonFly on two CPUs of an Athlon 64 X2.
 
-The claims are about free() by the allocator's owner and by others, messages between CPUs, and a
-thread that wakes another.  Writing a record of the trace costs 40 ns.  Traced intervals contain
-that cost; the claims have it subtracted.  The cost of a record in the simulation is a claim of its
-own.
+The claims are about free() by the allocator's owner and by other CPUs, about messages between CPUs,
+and about a thread that wakes another.  Writing a record of the trace costs 40 ns, which every
+traced interval contains.  The claims subtract this cost.  The cost of a record in the simulation is
+a separate claim.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from uncore_lab.claims.amounts import Curve
 from uncore_lab.claims.claim import Run, claim
 from uncore_lab.claims.ranges import about, figure
 
-# In his traces one CPU frees memory of the other; the lengths of FIFOs are those of his kernel.
+# In Dillon's traces one CPU frees memory of the other. The FIFO lengths are those of his kernel.
 CPUS = partial(Run, machine="athlonx2-3800", threads="2")
 FREE_RUN = partial(CPUS, workload="sched/slab")
 FREE = {
@@ -169,7 +169,7 @@ def ipiq_ratio(single: Curve, burst: Curve) -> float:
 
 
 FRAMES_RUN = partial(CPUS, workload="sched/netintr")
-# `look`: he measured 300 ns for polling a card that had received nothing.
+# `look`: Dillon measured 300 ns for polling a network card that had received nothing.
 FRAMES = {
     "one": FRAMES_RUN(set={"frames": 1, "look": "300ns"}),
     "six": FRAMES_RUN(set={"frames": 6, "look": "300ns"}),

@@ -1,4 +1,4 @@
-"""Dillon 2017: a global counter, and page faults, of DragonFly on two Xeons."""
+"""Dillon 2017: a global counter and page faults of DragonFly on two Xeons."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def counter_xeon(counter: Curve) -> float:
     return counter.point.time
 
 
-# `work`: a thread takes 5.7 us for a fault without contention (32 threads make 5.6 M/s).
+# `work`: without contention a fault takes a thread 5.7 us (32 threads handle 5.6 million faults per
+# second).
 LISTS_RUN = partial(Run, machine="e52620v4x2", workload="kernel/page_fault", threads="32")
 LISTS = {
     "percpu": LISTS_RUN(set={"queues": "percpu", "work": 33000, "ops": 20}),
@@ -83,11 +84,12 @@ def fault_dragonfly_gain(percpu: Curve, shared: Curve) -> float:
     return percpu.point.throughput / shared.point.throughput
 
 
-# `work`: a thread takes 1.9 us for a fault that only maps a page (32 threads make 17 M/s).
+# `work`: a fault that only maps a page takes a thread 1.9 us (32 threads handle 17 million faults
+# per second).
 FILLING_RUN = partial(Run, machine="e52620v4x2", workload="kernel/page_fault", threads="32")
 FILLING = {
     "mapped": FILLING_RUN(set={"queues": "percpu", "zero": "0", "work": 11000, "ops": 400}),
-    # frames: more than a task fills in the run, so that every page comes from memory.
+    # `frames` is larger than what a task fills in the run, so every page comes from memory.
     "filled": FILLING_RUN(set={"queues": "percpu", "work": 11000, "frames": 64, "ops": 40}),
 }
 

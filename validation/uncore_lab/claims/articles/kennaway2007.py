@@ -16,9 +16,9 @@ MYSQL = {
     "sleep8": MYSQL_RUN(set={"mutex": "sleep", "clients": 8}),
     "sleep20": MYSQL_RUN(set={"mutex": "sleep", "clients": 20}),
 }
-# The server's own locks, as Kennaway's notes on MySQL (people.freebsd.org/~kris/scaling, 2008) say
-# that they cost what is lost above 8 clients, and a kernel whose own code no quantum cuts short.
-# inner: a round number; the answer is 0.87 with half a microsecond and 0.76 with five.
+# The server has locks of its own: Kennaway's notes on MySQL (people.freebsd.org/~kris/scaling,
+# 2008) say that these cause the loss above 8 clients. No quantum ends while kernel code runs.
+# `inner` is a round number; the answer is 0.87 with half a microsecond and 0.76 with five.
 SERVER = {
     f"server{clients}": MYSQL_RUN(
         set={"mutex": "adaptive", "preempt": "user", "inner": "1us", "clients": clients}

@@ -8,8 +8,8 @@ from uncore_lab.claims.amounts import Curve
 from uncore_lab.claims.claim import Run, claim
 from uncore_lab.claims.ranges import figure
 
-# These are all locks of the catalogue with mutual exclusion. `think`: one task takes 681 ns for the
-# median contended call on the EPYC, 834 ns on the Xeon.
+# These are all the shipped locks with mutual exclusion. `think`: in the median over contended
+# calls, one task takes 681 ns for a call on the EPYC, and 834 ns on the Xeon.
 LOCKS = ("tas", "ttas", "ticket", "array", "clh", "mcs", "mtx_spin", "mtx_def")
 
 ON_EPYC = {

@@ -1,5 +1,5 @@
-"""Macy 2018, Measuring Scalability: throughput of kernel paths over tasks, and the task counts of
-their peaks.
+"""Macy 2018, Measuring Scalability: the throughput of kernel paths by number of tasks, and where it
+peaks.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from uncore_lab.claims.amounts import Curve
 from uncore_lab.claims.claim import Run, claim
 from uncore_lab.claims.ranges import because, exactly, figure, stated
 
-# `work` was chosen by the rates of one task, not by the claims. Measured: 3.34 million calls a
+# `work` was chosen to fit the rates of one task, not the claims. Measured: 3.34 million calls a
 # second on Linux, 6.64 on FreeBSD 12 (brk1, EPYC 7601, Macy 2018). Simulated: 3.34 and 6.76.
 BRK_RUN = partial(
     Run,
@@ -54,8 +54,8 @@ def brk_peak(freebsd12: Curve) -> float:
     return freebsd12.peak
 
 
-# `work` is as above. One thread was measured at 4.46 million calls a second; simulated, it makes
-# 3.79 without any private work.
+# `work` is as in BRK_RUN. One thread made 4.46 million calls a second when measured; in the
+# simulation it makes 3.79 without any private work.
 BRK_THREADS_RUN = partial(Run, machine="epyc7601x2", workload="kernel/brk", threads="64")
 BRK_THREADS = {
     "threads": BRK_THREADS_RUN(

@@ -6,11 +6,12 @@
 
     YYYY-MM-DD.toml      the predictions of that day; record.py writes only today's file
     measured.toml        figures measured after the prediction
-    moved.toml           values that the model predicts otherwise since, with reasons (drift.py)
+    moved.toml           classes for which the model has since changed its prediction, with reasons
+                         (drift.py)
 
-Invariant: nothing here reads the model, a machine file or a figure, so a better model leaves a
-record as it was.  A day's seal is the digest of its predictions.  A measurement is added beside
-them, and so is a prediction of a later day, which gives the reason for the new prediction.
+Invariant: nothing in this package reads the model, a machine file or a figure, so a better model
+does not change a record.  A day's seal is the digest of its predictions.  Measurements, and new
+predictions of a later day with their reasons, are added in other files.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ Kind = TypeVar("Kind")
 
 
 class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Millions of operations a second of all threads together, at each thread count."""
+    """Millions of operations per second of all threads together, at each thread count."""
 
     threads: list[int]
-    # workload -> (least, median, most) over seeds for each count
+    # (least, median, greatest) over the seeds at each thread count, by workload
     millions: dict[str, list[tuple[float, float, float]]]
 
 
@@ -44,19 +45,19 @@ class RecordedPrediction(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     commit: str  # commit whose model predicted it
     classes: dict[str, tuple[float, float, float]]
-    home: str = ""  # home of the line, if memory has several nodes
+    home: str = ""  # home of the line, if the machine has several memory nodes
     kept: list[str] = []  # classes whose prediction rests on a guess
     rates: Rates | msgspec.UnsetType = msgspec.UNSET  # contended atomics and spin locks
 
 
 class MeasuredSince(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Medians that somebody measured after the prediction, for the predicted classes."""
+    """Medians of the predicted classes that somebody measured after the prediction."""
 
     date: str  # when the project received the medians
     source: str
     classes: dict[str, float]
     note: str = ""
-    rates: dict[str, list[float]] = {}  # workload -> rates at the predicted thread counts
+    rates: dict[str, list[float]] = {}  # rates at the predicted thread counts, by workload
 
 
 class Scored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,7 +73,7 @@ class RecordedDay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     seal: str
     machines: dict[str, RecordedPrediction]
-    reasons: dict[str, str] = {}  # machine -> why it is predicted again
+    reasons: dict[str, str] = {}  # reason for predicting a machine again, by machine
 
     @property
     def true_seal(self) -> str:
@@ -93,8 +94,8 @@ class _Since(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def entries(ledger: Path = LEDGER) -> list[LedgerEntry]:
-    """Returns all recorded predictions by day, each with the figures measured since. Raises an
-    error for figures that are older than the prediction.
+    """Returns all recorded predictions in the order of days, each with the figures measured after
+    it. Raises an error for figures that are older than the prediction.
     """
     since = _since(ledger)
     entries = [
@@ -133,7 +134,7 @@ def read_day(path: Path) -> RecordedDay:
 
 def seal(machines: Mapping[str, RecordedPrediction], reasons: Mapping[str, str]) -> str:
     """Returns the seal of a day: a digest of its predictions and reasons. Without reasons the
-    digest is that of the first days, whose files had none.
+    digest covers only the predictions, as on the first days, whose files had no reasons.
     """
     content = msgspec.json.encode(machines, order="sorted")
     if reasons:
@@ -146,7 +147,7 @@ def _since(ledger: Path) -> _Since:
 
 
 def _check(since: _Since, entries: Sequence[LedgerEntry], path: Path) -> None:
-    """Checks that each measured class was predicted."""
+    """Raises an error for a measured class that was not predicted."""
     for name, measured in since.machines.items():
         predictions = [entry for entry in entries if entry.machine == name]
         predicted = {label for entry in predictions for label in entry.predicted.classes}

@@ -2,9 +2,9 @@
 
     rates(name, counts) -> Rates      rates of the workloads that `uncore measure` runs
 
-The machine has the same numbers as in `forecast`: medians of lent numbers, and otherwise those of
-its file.  The range over the seeds shows the influence of chance only; it is not the interval of a
-prediction.
+The machine has the median of each number that relatives lend, as in `forecast`, and otherwise the
+numbers of its file.  The range over the seeds shows only the influence of chance; it is not the
+interval of a prediction.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def rates(name: str, counts: Sequence[int], cores: int = 1) -> Rates:
 
 
 def _spread(result: Result, counts: Sequence[int]) -> list[tuple[float, float, float]]:
-    """Returns least, median and most over seeds, at each count."""
+    """Returns the least, the median and the greatest rate over the seeds, at each thread count."""
     spread = []
     for count in counts:
         seed_rates = sorted(p.ops * 1e6 / p.elapsed_ps for p in result.points if p.threads == count)

@@ -1,10 +1,10 @@
 """Puts predictions on record: `uncore predict --record`.
 
-    record(names, reason)      predicts them and writes today's page of the ledger; without names,
-                               predicts those on today's page again
+    record(names, reason)      predicts these machines and writes today's file of the ledger;
+                               without names, predicts the machines in today's file again
 
-A prediction may be made again until its day is over; then it stays, however the model changes.  A
-later day may hold another prediction of the machine, beside the first, if a reason is given.
+A prediction may be replaced until its day is over; after that it never changes.  The file of a
+later day may have another prediction of the same machine if a reason is given.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ def record(
     ledger: Path = LEDGER,
     day: str = "",
 ) -> None:
-    """Records predictions. `threads`: thread counts at which contended atomics and locks are
-    predicted as well.
+    """Records predictions. `threads` are thread counts at which contended atomics and locks are
+    also predicted.
     """
     today = day or datetime.now(UTC).date().isoformat()
     page = ledger / f"{today}.toml"
     written = read_day(page) if page.is_file() else RecordedDay("", {})
-    chosen = list(names) or list(written.machines)
-    if not chosen:
+    machine_names = list(names) or list(written.machines)
+    if not machine_names:
         raise UserError(f"--record: nothing was recorded on {today} yet; name the machines")
-    reasons = written.reasons | _reasons(chosen, reason, today, ledger, written)
+    reasons = written.reasons | _reasons(machine_names, reason, today, ledger, written)
     commit, predictions = _commit(), dict(written.machines)
-    with progress(len(chosen), "predicting", "machines") as advance:
-        for name in chosen:
+    with progress(len(machine_names), "predicting", "machines") as advance:
+        for name in machine_names:
             predictions[name] = _prediction(
                 name, commit, threads or _thread_counts_of_rates(written, name)
             )
@@ -75,7 +75,7 @@ def _reasons(
     """Returns the reason for each machine that was already predicted on an earlier day."""
     days = {entry.machine: entry.date for entry in entries(ledger) if entry.date != today}
     for name in names:
-        if name in figures.carried():
+        if name in figures.machines_with_figures():
             raise UserError(
                 f"--record {name}: it has been measured, so no prediction would be blind; see"
                 f" uncore validate {name} --only prediction"
@@ -89,9 +89,9 @@ def _reasons(
 
 
 def _thread_counts_of_rates(written: RecordedDay, name: str) -> Sequence[int]:
-    """Returns the thread counts of the machine's rates on today's page."""
-    before = written.machines.get(name)
-    return before.rates.threads if before and before.rates else ()
+    """Returns the thread counts of the machine's rates in today's file."""
+    prediction = written.machines.get(name)
+    return prediction.rates.threads if prediction and prediction.rates else ()
 
 
 def _prediction(name: str, commit: str, threads: Sequence[int]) -> RecordedPrediction:
@@ -110,8 +110,8 @@ def _prediction(name: str, commit: str, threads: Sequence[int]) -> RecordedPredi
 
 
 def _commit() -> str:
-    """Returns the short hash of the checked-out commit. Raises UserError if files of the model or
-    of machines are modified.
+    """Returns the short hash of the checked-out commit. Raises UserError if a file of the model or
+    of a machine has uncommitted changes.
     """
     try:
         run = ["git", "-C", str(CHECKOUT or "/"), "--no-optional-locks"]
@@ -134,7 +134,7 @@ def _printed(command: Sequence[str]) -> str:
 def text(
     day: str, machines: Mapping[str, RecordedPrediction], reasons: Mapping[str, str] | None = None
 ) -> str:
-    """Returns the page of a day as text."""
+    """Returns the text of a day's file."""
     lines = [LEDGER_HEAD.format(day, seal(machines, reasons or {}))]
     if reasons:
         lines.append("[reasons]")
