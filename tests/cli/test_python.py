@@ -58,7 +58,8 @@ def test_every_annotated_keyword_is_an_option_of_a_job_or_of_its_execution():
     assert keywords.SIGNATURE.parameters.keys() == {
         *options(Job),
         *keywords.EXECUTION_KEYWORDS,
-        *positional}
+        *positional,
+    }
 
 
 def test_omitted_keywords_have_the_defaults_of_a_job():

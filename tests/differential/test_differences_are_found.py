@@ -52,7 +52,7 @@ SEND_PROBE = children.send_probe
 
 def _ask_from_first_hart(core: Core, line: int, holder: int) -> None:
     """Breaks C9: the first sibling always asks first."""
-    ASK_IN_TURN(core, line, len(core.harts) - 1)
+    REQUEST_IN_TURN(core, line, len(core.harts) - 1)
 
 
 REQUEST_IN_TURN = contended.request_in_turn

@@ -1,4 +1,4 @@
-// Runs two threads mark a thousand operations each. An argument selects another behaviour.
+// Two threads mark a thousand operations each. An argument selects another behaviour.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // A test like those of will-it-scale, which counts its own operations. If the program is named
-// `broken`, it ends immediately.
+// `broken`, it ends at once.
 #include <stdlib.h>
 #include <string.h>
 

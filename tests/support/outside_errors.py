@@ -1,12 +1,11 @@
 """Checks that errors of outside simulators are reported well; the tests of `sst` and `gem5` use
 them.
 
-    PLAY, run_folder(error)                     a small job; the run folder that its error names
+    PLAY, run_folder(error)               a small job; the run folder that its error names
     cannot_be_found(engine, name, ...)    the option names a place without the simulator
     crashes(engine, play)                 the error shows the last lines of output, and the run
-                                            folder remains
-    refuses(engine, machine, threads, options, words)
-                                          a job that the engine cannot run the job
+                                          folder remains
+    refuses(engine, machine, threads, options, words)    the engine cannot run the job, and says so
 
 Scripts replace the simulators; `play(commands)` sets the shell commands of the script.
 """

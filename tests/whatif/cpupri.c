@@ -12,7 +12,7 @@
 UC_WORKLOAD("Masks of CPUs by priority: one line for all nodes, or a line each");
 UC_PARAM(duration, think, 20000, "ns", "between two changes of a CPU's priority");
 
-#define WORDS 4  // words of the mask of a node's part
+#define WORDS 4  // words of the mask of a node
 
 static struct cpupri {
   UC_ALIGNED _Atomic uint64_t near[WORDS];

@@ -3,7 +3,7 @@
 // RocksDB's readers share the descriptors of its tables. A thread that reads takes a reference,
 // follows f_op, f_mapping and f_inode, reads f_mode and f_flags, and drops the reference. So every
 // read() writes the line that all others read. Linux 6.14 moved f_ref to a line of rarely used
-// fields (commit e249056c91a2); -DAPART makes that change by hand.
+// fields (e249056c91a2); -DAPART makes that change by hand.
 //
 // Check: all references are dropped at the end.
 #include "loop.h"

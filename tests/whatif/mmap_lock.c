@@ -3,9 +3,9 @@
 // Threads of one process map and unmap (will-it-scale's mmap2). The owner of the semaphore counts
 // the maps and the pages. A waiting thread adds itself to the semaphore's word, and so takes the
 // line of the counts away from the owner. For that reason a field inserted before the semaphore
-// once cost 7.2 %; commit 374767adea42 gave it its own line, and -DAPART does here.
+// once cost 7.2 %; 374767adea42 gave it its own line, and -DAPART makes that change by hand.
 //
-// Check: no change of the counts was lost.
+// Check: no change of the counts is lost.
 #include "loop.h"
 #include "rwsem.h"
 #include "uncore.h"

@@ -1,16 +1,14 @@
 """Shows figures of repeated runs: the value of the median run, with the spread of all runs.
 
-figure(head, value_of, write, about)    a column. `value_of(run)` returns the figure of a
-                        run, either the median (the
-                                  row itself) or one of the row's `runs`;
-                        `write(value, repeat_range)` formats it
-throughput(head, key)             a column of the figure at `key`; if there are several runs, their
-                        smallest and largest
-                                  repeat at `key`_min and `key`_max
-height(row, key)                  the values for a curve, in millions
-say_seeds(seeds)                  prints, below a table, the seeds of the runs that it shows
-say_contradictions(rows)          prints which rates contradict other columns, and what to do about it
-say_runs(rows)                    prints the number of runs, and whether a search for it has succeeded
+figure(head, value_of, write, about)    a column; `value_of(run)` returns the figure of a run: the
+                                        median (the row itself) or one of the row's `runs`;
+                                        `write(value, repeat_range)` formats it
+throughput(head, key)                   a column of the figure at `key`; if there are several
+                                        runs, the smallest is at `key`_min, the largest at `key`_max
+height(row, key)                        the values for a curve, in millions
+say_seeds(seeds)                        prints, below a table, the seeds of the runs that it shows
+say_contradictions(rows)                prints which rates contradict other columns, and what to do
+say_runs(rows)                          prints the number of runs, and whether a search succeeded
 """
 
 from __future__ import annotations

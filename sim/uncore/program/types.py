@@ -1,9 +1,8 @@
 """Reads the types of a program's variables from DWARF, to name the bytes inside them.
 
     variables(entries) -> [(address, name, type), ...]    from pyelftools' DIEs (dwarf.statics)
-    kind.path(24) -> VariablePart(start=24, size=8, name=".next")
-                                                          the innermost member there
-    kind.pointers() -> (offset, name, target type)    every pointer in the type
+    kind.path(24) -> VariablePart(start=24, size=8, name=".next")    the innermost member there
+    kind.pointers() -> (offset, name, target type)        every pointer in the type
 
 A type is a Scalar, a Pointer, a Struct (or union) or an Array; qualifiers and names of types are
 ignored.  Damaged debug information counts as missing.

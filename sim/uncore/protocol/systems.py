@@ -1,7 +1,6 @@
 """Defines the small machines on which the protocol tables are proved, without time and distance.
 
-    CheckedSystem("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()
-                                   native's _native.check
+    CheckedSystem("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()    for _native.check
     walks(tables, everything)      machines for walks, which visit every state
     narrow(tables)                 larger machines for random steps, chosen by hand
     trials(tables, seed, count)    larger machines for random steps, drawn at random

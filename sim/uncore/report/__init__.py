@@ -1,7 +1,7 @@
 """Reports: prints results as tables and draws them as pictures, with `uncore.drawing`.
 
     curve.py              results over thread counts, as a table; chart.py: as a picture
-    lines.py              the cache lines with the most transfers, by the names the program gives them
+    lines.py              the cache lines with the most transfers, by the program's names
     costs.py              the time that threads waited for the lines of a run
     objects.py            an operation's time each variable and field takes
     beside.py             the lines of a run compared with those that perf has measured

@@ -20,8 +20,8 @@ The law (Gunther, Guerrilla Capacity Planning, 2007):
     X(n) = lambda n / (1 + sigma (n - 1) + kappa n (n - 1))
 
 n / X is a polynomial in n, so the fit is linear least squares on relative errors, with no
-coefficient below 0.  A point is the median of its repeats, which has little noise: standard errors therefore say
-how far the points are from following such a law.
+coefficient below 0.  A point is the median of its repeats, which has little noise: standard errors
+therefore say how far the points are from following such a law.
 """
 
 from __future__ import annotations

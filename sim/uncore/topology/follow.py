@@ -3,7 +3,7 @@
 The interface:
 
     source = "as KEY"            the number equals the leader
-    source = "0.35 of KEY"       at number is 0.35 the leader
+    source = "0.35 of KEY"       the number is 0.35 of the leader
     followers(leader, numbers)   the numbers that follow it, each with its ratio
 """
 

@@ -1,8 +1,7 @@
 """Traces one run: records the events of the native engine in tables.
 
-    record(job, Window(start, until, lines=("lock",), harts=(3,)))
-                                             a job of one point
-    record(job, Window(around="slowest"))    the operation that took longest
+    record(job, Window(start, until, lines=("lock",), harts=(3,)))    a part of a job of one point
+    record(job, Window(around="slowest"))                             the longest operation
 
 A table is a polars frame, in the order of time; docs/trace.md describes its columns.  If a window
 depends on the run (on its slowest operation, or the addresses of named objects), the job is run

@@ -14,11 +14,11 @@ enum pattern {
   SEQUENTIAL,   // loads from consecutive lines
   SCATTERED,    // loads from lines that are a page and a line apart
   INDEPENDENT,  // loads whose addresses do not depend on other loads
-  CHAINED,      // loads whose with an address is the value of the previous load
+  CHAINED,      // loads whose address is the value of the previous load
   STORES,       // stores to consecutive lines, then a fence
   STRAIGHT,     // many instructions without a branch
   REGULAR,      // a branch that is taken every second time
-  CYCLIC,       // loads from a set more than a set has ways
+  CYCLIC,       // loads from one line more than a set has ways
   PATTERNS
 };
 
@@ -91,7 +91,7 @@ void uc_setup(unsigned n) {
   for (unsigned i = 0; i < PATTERNS; i++) memory[i] = uc_alloc((size_t)MANY * (PAGE + LINE), 0);
   rehearsal = uc_alloc((size_t)MANY * (PAGE + LINE), 0);
   for (unsigned i = 0; i < MANY; i++) *(char**)(rehearsal + i * LINE) = rehearsal;
-  // Hart 0 writes all lines memories, so their lines are in the same state.
+  // Hart 0 writes both memories, so their lines are in the same state.
   for (unsigned i = 0; i < MANY; i++) {
     *(char**)(memory[CHAINED] + i * LINE) = memory[CHAINED] + (i + 1) * LINE;
     *(char**)(memory[INDEPENDENT] + i * LINE) = NULL;

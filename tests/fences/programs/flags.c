@@ -1,6 +1,6 @@
-// Each of two harts sets its flag and then reads the other's; at least one must read the other's. In
+// Each of two harts sets its flag and then reads the other's; at least one must see the other's. In
 // TSO, too, this needs a fence between the two steps. Then each hart passes a value to the other,
-// other, which needs release and acquire only in the memory orders weaker than TSO.
+// which needs release and acquire only in memory orders weaker than TSO.
 #include "handed.h"
 #include "loop.h"
 
@@ -23,7 +23,7 @@ static void raise_flag(struct side* mine, struct side* other, uint64_t round) {
   uint64_t before = atomic_load_explicit(&other->raised, memory_order_relaxed);
   sides->starts = uc_now() + 2000;
   uc_barrier();
-  for (uint64_t starts = sides->starts; uc_now() < starts;) continue;  // both start together
+  for (uint64_t starts = sides->starts; uc_now() < starts;) continue;  // both begin together
   atomic_store_explicit(&mine->raised, round, memory_order_relaxed);
   atomic_thread_fence(memory_order_seq_cst);
   mine->saw = atomic_load_explicit(&other->raised, memory_order_relaxed) != before;

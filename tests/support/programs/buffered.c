@@ -1,5 +1,5 @@
-// One of two harts waits until the other one changes a word that it has just written. While
-// its store is in the store buffer, after another store that misses, its loads read the buffer. Later they loads;
+// One of two harts waits until the other one changes a word that it has just written itself. While
+// its store is in the store buffer, after another store that misses, the buffer answers its loads;
 // later the cache does. The harts change roles each time.
 //
 // Check: every word has the value of its last store.

@@ -1,4 +1,4 @@
-// Performs operations without end, and allocates `bytes` bytes in each of them.
+// Performs operations for ever, and allocates `bytes` bytes in each of them.
 #include "uncore.h"
 
 UC_PARAM(u64, bytes, 0, "B", "allocated and touched for each operation");

@@ -1,4 +1,4 @@
-// Has stack frames of every kind that exceed into a hart's stack. The program never touches their
+// Stack frames of every kind that do not fit into a hart's stack. The program never touches their
 // bytes near the end of the stack.
 #include "thread.h"
 

@@ -1,8 +1,8 @@
 // Harts take turns in order. Each waits for its turn by a compare-and-swap made of LR and SC.
-// Between two two turns a hart delays, and then reads, writes or adds to words of the same line. So
-// loads, stores and atomics of siblings and of other cores disturb waiting harts at all time.
+// Between two turns a hart delays, and then reads, writes or adds to words of the same line. So
+// loads, stores and atomics of siblings and of other cores disturb waiting harts at any time.
 //
-// Check: every hart had all of its turns, and no addition was lost.
+// Check: every hart had all of its turns, and no addition is lost.
 #include "uncore.h"
 
 UC_WORKLOAD("Harts that wait for their turn by compare-and-swap");
@@ -15,7 +15,7 @@ static struct line {
   _Atomic uint64_t added;
   volatile uint64_t written;
 }* shared;
-static _Atomic uint64_t* adding;  // number of additions by all harts add
+static _Atomic uint64_t* adding;  // number of additions by all harts
 
 void uc_setup(unsigned n) {
   (void)n;

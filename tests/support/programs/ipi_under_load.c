@@ -1,7 +1,7 @@
 // Harts 0 and 1 send each other IPIs, while all other harts stream uncached lines from one memory
 // node. The program shows how a saturated link delays interrupts.
 //
-// Every streaming hart always has a load and a store in flight. Check: every IPI is taken once.
+// Every streaming hart always has a load and a store under way. Check: every IPI is taken once.
 #include "uncore.h"
 
 UC_WORKLOAD("One-way latency of IPIs beside harts that stream from one memory node");

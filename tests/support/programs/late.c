@@ -1,4 +1,4 @@
-// Each hart performs two operations, each of which reads another private own. The transaction
+// Each hart performs two operations, each of which reads another line of its own. The transaction
 // log shows which of them were delayed at random, and by how much.
 #include "uncore.h"
 

@@ -1,9 +1,9 @@
-// Harts perform every atomic operation of every width on shared lines, and sleep between.
+// Harts perform every atomic operation in every width on shared lines, and sleep in between.
 //
 // The table has a hash of all values that each hart read from memory and from its cycle counter. If
 // it is the same on two engines, both did the same operations on the same bytes in the same order.
 //
-// Check: a hart that has set its timer sleeps until it expires, and not much longer.
+// Check: a hart that has set its timer sleeps until then, and not much longer.
 #include "uncore.h"
 
 UC_WORKLOAD("Atomic operations of every kind and width, and timers");

@@ -84,7 +84,7 @@ struct span {
       : "r"(when), "r"(at)                                     \
       : "memory", "t0", "t1")
 
-// Executes rare steps, in a separate own for the reason given at device_step().
+// Rare steps, in a function of their own for the reason given at device_step().
 __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t what, char* at) {
   struct span span = {0, 0};
   switch (what) {
@@ -97,10 +97,10 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 26:  // an attempt that ends in a branch
       STEP("lr.d t0, (%3)\n\t.rept 20\n\tnop\n\t.endr\n\tbeqz zero, 1f\n1:");
       break;
-    case 27:  // an LR that is followed by another LR with its SC
+    case 27:  // an attempt that ends in another, which ends in its SC
       STEP("lr.d t0, (%3)\n\t.rept 20\n\tnop\n\t.endr\n\tlr.d t0, (%3)\n\tsc.d t1, t0, (%3)");
       break;
-    case 28:  // an AMO whose result is not used
+    case 28:  // an atomic whose result is not used
       STEP("amoadd.d zero, zero, (%3)");
       break;
     case 29:  // three atomics whose results are not used
@@ -118,7 +118,7 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 43:
       STEP("sd zero, 0(%3)\n\tfence.tso");
       break;
-    case 32:  // stores to a byte and to the next place, load the double that contains the byte
+    case 32:  // stores to a byte and to the next place, and a load that contains the byte
       STEP("sb zero, 0(%3)\n\tsd zero, 64(%3)\n\tld t0, 0(%3)");
       break;
     case 35:  // an attempt with a store before its SC
@@ -192,7 +192,7 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
       STEP("lr.d t0, (%3)\n\t.word 0x00d00073");
       __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));
       break;
-    case 34:  // at the first place, end the run by a trap without a handler; only a store if the place is not 0
+    case 34:  // end the run by a trap without a handler; only a store if the place is not 0
       at = (char*)((uintptr_t)at * (at != places));
       STEP("csrw mtvec, zero\n\tsd zero, 0(%3)");
       break;
@@ -202,13 +202,12 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
   return span;
 }
 
-// Executes steps on device registers of harts. They have a separate because the branches of the
-// steps below
+// Steps on device registers of harts. They are separate because the branches of the steps below
 // would share counters of the branch predictor with branches 512 bytes away.
 __attribute__((noinline)) static struct span device_step(uint64_t when, uint64_t what, char* at) {
   struct span span = {0, 0};
   switch (what) {
-    case 19:  // clear an IPI, as sent by step 14
+    case 19:  // clear an IPI as sent by step 14
       STEP("sw zero, 0(%3)");
       break;
     case 20:  // read whether the IPI is pending
@@ -217,15 +216,15 @@ __attribute__((noinline)) static struct span device_step(uint64_t when, uint64_t
     case 21:  // let a hart's timer expire
       STEP("sd zero, 0(%3)");
       break;
-    case 22:  // sleep until an interrupt is pending, including the timer's, without taking it
+    case 22:  // sleep until an interrupt is pending, including the timer's, and take none
       __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));
       STEP("wfi");
       __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));
       break;
-    case 23:  // send an IPI to every hart of the set
+    case 23:  // an IPI to every hart of the set
       STEP("sd zero, 0(%3)");
       break;
-    case 33:  // set the own timer to the present time, and sleep until it expires
+    case 33:  // set the own timer to the present time, and sleep until it is due
       __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));
       STEP("csrr t0, time\n\taddi t0, t0, 2\n\tsd t0, 0(%3)\n\twfi");
       __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));

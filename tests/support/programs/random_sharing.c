@@ -1,15 +1,14 @@
-// Harts access shared lines at random. check that every value that they read.
+// Harts access shared lines at random, and check every value that they read.
 //
 // Each line has eight words: four counters of different harts, one word of a single hart that is
 // accessed in pieces, and three words that all harts change atomically.
 //
 // - A hart writes the numbers 1, 2, 3 ... to its own counters in turn. Once another hart has read
-//   number v, it knows which value v of that hart's counters has at least: each smaller value means
+//   number v, it knows which value each of that hart's counters has at least: a smaller value means
 //   that stores were seen out of order, or that a copy was stale (single writer, TSO).
-// - The word in pieces must be read as its owner wrote it, with accesses of any size.
+// - The word in pieces must read back as its owner wrote it, with accesses of any size.
 // - At the end, the sums of all additions, exchanges and exclusive ors must be correct, so none was
-//   lost or
-//   done twice.
+//   lost or done twice.
 //
 // An operation is one access that was checked.
 #include "uncore.h"
@@ -24,16 +23,16 @@ UC_PARAM(u64, seed, 1, "number", "of the random choices");
 enum { PIECES = COUNTERS, XORED, SWAPPED, ADDED, WORDS };
 
 static char* shared;
-static uint64_t all_lines, per_hart;  // number of shared lines; number of counters of each hart
+static uint64_t all_lines, per_hart;  // shared lines; counters of each hart
 
-// Knowledge that one hart knows, on lines that no other hart uses.
+// Knowledge of one hart, on lines that no other hart uses.
 struct knowledge {
   UC_ALIGNED uint64_t random;
   uint64_t written;       // the last number this hart has written to its counters
   uint64_t added, xored;  // sums over all lines
   uint64_t put, taken;    // sums of exchanged values
-  uint64_t* seen;         // for each hart, the largest number read from it
-  uint64_t* pieces;       // for each line, the word in pieces if it belongs to this this hart's
+  uint64_t* seen;         // by hart: the largest number read from it
+  uint64_t* pieces;       // by line: the word in pieces, if it is this hart's
 };
 static struct knowledge* known;
 
@@ -41,7 +40,7 @@ static uint64_t* word(uint64_t line, unsigned index) {
   return (uint64_t*)(shared + line * stride) + index;
 }
 
-// Returns counter `turn` of a hart. Neighbours of a line belong to different harts.
+// Returns counter `turn` of a hart. Neighbours on a line belong to different harts.
 static uint64_t* counter(uint64_t hart, uint64_t turn, unsigned n) {
   uint64_t place = turn * n + hart;
   return word(place / COUNTERS, place % COUNTERS);
@@ -110,7 +109,7 @@ static uint64_t load_piece(const char* at, unsigned size) {
   return *(volatile const uint64_t*)at;
 }
 
-// Writes and reads a word in pieces. That of line l belongs to hart l % n. A hart without one
+// Writes and reads a word in pieces. That of line l belongs to hart l % n; a hart without one
 // writes a counter instead.
 static void use_pieces(struct knowledge* self, unsigned id, unsigned n) {
   if (id >= all_lines) return write_counter(self, id, n);

@@ -1,4 +1,4 @@
-// Harts read the same line, one at a other. Then hart 0 writes it.
+// Harts read one line, one after the other. Then hart 0 writes it.
 //
 // Check: no reader sees the write.
 #include "uncore.h"

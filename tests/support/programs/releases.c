@@ -1,5 +1,5 @@
-// Hart 0 publishes a word. Hart 1 reads the flag, executes an LR that releases, with computes the
-// address of the word from the value that address that depends on the LR. So be must find the new word.
+// Hart 0 publishes a word. Hart 1 reads the flag, executes an LR that releases, and computes the
+// address of the word from the value that the LR has read. So it must find the new word.
 #include "uncore.h"
 
 static struct {
@@ -18,7 +18,7 @@ static void publish(void) {
   atomic_store_explicit(&shared->flag, 1, memory_order_release);
 }
 
-// Only dependences through registers and the LR order the accesses.
+// Only registers and the LR order the accesses.
 static uint64_t word_after_flag(void) {
   uint64_t found;
   __asm__ volatile(

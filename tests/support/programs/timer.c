@@ -1,5 +1,5 @@
-// A hart sets its timer to an early time and then to a later one, and sleeps. It must wake at must
-// sleep until the later time.
+// A hart sets its timer to an early time and then to a later one, and sleeps. It must wake at the
+// later time.
 #include "uncore.h"
 
 UC_PARAM(u64, soon, 1000, "ns", "from now to the time that is set first");

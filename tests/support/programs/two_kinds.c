@@ -1,4 +1,4 @@
-// Two kinds of operations use the same atomic instruction: `once` executes it once, `twice`
+// Operations of two kinds that use the same atomic instruction: `once` executes it once, `twice`
 // two times.
 #include "loop.h"
 #include "uncore.h"

@@ -5,7 +5,7 @@ bench/NAME.toml.
     PublishedCurve.jobs(machine)        a job for each figure
     PublishedCurve.measured             the figures, in the unit of the simulation
     sealed() -> Seal                    the sets that judge the model, and the day on which
-                                              each was opened
+                                        each was opened
     broken(seal) -> words               differences between the seal and the files
 
 Half of the sets judge the model.  They were put on record, with a digest of their figures and

@@ -1,7 +1,6 @@
 """Fits numbers of machines to measured handoffs by least squares.
 
-    ClassTarget(measured, masks).residuals(simulated)
-                                       residuals of class medians, then of pairs
+    ClassTarget(measured, masks).residuals(simulated)    of class medians, then of pairs
     FitPart(keys, residuals)           one machine, and the numbers on which its residuals depend
     solve(parts, prior) -> Solution    all parts together; a number that occurs in several
                                        parts gets a single value

@@ -1,6 +1,6 @@
 """Measured curves of will-it-scale, and the jobs that simulate them.
 
-    machines_with_figures() -> [name]                   the machines that have curves
+    machines_with_figures() -> [name]     the machines that have curves
     curves_of(machine) -> ScalingFigures  all curves of a machine
     series(machines) -> [Series]          each curve, with the skeleton that simulates its
                                           benchmark

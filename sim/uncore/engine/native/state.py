@@ -1,7 +1,7 @@
 """Saves a run's state, and continues from it in this process or in another one.
 
     saving(job, when, keep)    runs a job of one point, and calls `keep` with its State at `when`
-    resumed(state, job)         continues the run, perhaps with other parameters
+    resumed(state, job)        continues the run, perhaps with other parameters
 
 A state is the memory of the run (sim/native/storage/arena.hh): harts, caches, messages in flight,
 resolvers, memory, counters.  Only the build that made it can use it (`engine.identity`). A changed

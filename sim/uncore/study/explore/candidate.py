@@ -1,7 +1,7 @@
 """A design that is being tried: its runs so far, and whether it may still be on the front.
 
     Candidate(plan, number, design, rivals)
-        .runs           its runs by name, which are executed in rounds (race.py)
+        .runs          its runs by name, which are executed in rounds (race.py)
         .tried(...)    returns the finished record, a Tried
 
 A design is dropped if a bound certainly excludes it, or if a rival certainly beats it. A rival is

@@ -1,10 +1,8 @@
 """The plan of an exploration: the choices, formulas and runs of its file.
 
     ExplorationPlan.read(path)    the plan, with programs loaded and formulas parsed
-    plan.jobs(design)             the jobs of the name and the job of each run of their
-                                  commands
-    plan.known(design)            its choices as values for formulas: times in ns, sizes in
-                                  MiB
+    plan.jobs(design)             the name, the job and the command of each run of a design
+    plan.known(design)            its choices as values for formulas: times in ns, sizes in MiB
 
 A design assigns a text to each choice. A choice is an option of `run` with a single word (home,
 place, slices, ...), a key of the machine (a name with a point, or `protocol`), a parameter of all

@@ -1,14 +1,12 @@
 """Runs a design seed by seed, until it is certain that the design is not on the front.
 
     runs_of(job, may_continue)    the runs of a workload; they are made in rounds while
-                                 `may_continue()` is true
+                                  `may_continue()` is true
     SeedBySeedRuns                runs of a known length: in the first round as many as bound their
-                            median, then
-                                  one in each round
+                                  median, then one in each round
     SearchedRuns                  runs whose lengths are searched (`--within`)
     median(rates, runs)           the interval that contains the median of `runs` runs, of which
-                            some are
-                                  finished
+                                  some are finished
 
 Nothing is estimated. For example, the median of three runs is between the first two, whatever the
 third one gives. So if the better end of a design's interval is worse than another design, it stays

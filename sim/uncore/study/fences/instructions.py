@@ -1,7 +1,7 @@
 """Weakens memory orders of a compiled Linux program by replacing single instructions.
 
-    read(program) -> ProgramCode                its fences, and the acquire and release bits of its
-                                                atomics, in functions of the user's own files
+    read(program) -> ProgramCode            its fences, and the acquire and release bits of its
+                                            atomics, in functions of the user's own files
     code.orders, code.compiled(weakened)    the same interface as that of a C program (variants.py)
 
 RISC-V states an order in a FENCE or in two bits of an atomic, whatever the programming language. An

@@ -1,8 +1,7 @@
 """Executes the runs of a lesson and names their figures for its formulas.
 
-    job("ccx:4x8 lock/ticket 32 hold=50ns core.fence=0ns") -> Job
-                                                     of one run, with seed 1
-    figures({"ticket": job})    {"ticket.lines": 31.4, ...}
+    job("ccx:4x8 lock/ticket 32 hold=50ns core.fence=0ns")    a job of one run, with seed 1
+    figures({"ticket": job})                                  {"ticket.lines": 31.4, ...}
 
 Figures: throughput (million operations/s), p50 and p99 (ns), fairness (0 to 1), lines fetched and
 instructions per operation. node0, node1, ... are lines fetched per operation from the memory of

@@ -1,4 +1,4 @@
-// An atomic exchange writes the number of the last thread, so there is no need for a fence.
+// An atomic exchange writes who came last, so nothing is left for a fence to order.
 #include "contend.h"
 
 UC_WORKLOAD("Peterson's lock, a tree of locks for two: stores, looks, and full fences between");

@@ -1,4 +1,4 @@
-// Acquire and release do not order a store before a load, which is the order that is needed here.
+// Acquire and release order everything except a store before a load, and that is needed here.
 #include "contend.h"
 
 UC_WORKLOAD("Peterson's lock, a tree of locks for two: stores, looks, and full fences between");

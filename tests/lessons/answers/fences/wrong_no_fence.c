@@ -1,4 +1,4 @@
-// The compiler keeps the order, but the core reads the it loads while its stores are buffered.
+// The compiler keeps the order, but the core does not: it loads while its stores are buffered.
 #include "contend.h"
 
 UC_WORKLOAD("Peterson's lock, a tree of locks for two: stores, looks, and full fences between");

@@ -1,4 +1,4 @@
-// Only the first level has a fence; at later levels a thread loads before its stores are visible.
+// There is one fence for all levels; at later levels a thread loads before its stores are visible.
 #include "contend.h"
 
 UC_WORKLOAD("Peterson's lock, a tree of locks for two: stores, looks, and full fences between");

@@ -1,4 +1,4 @@
-// A test-and-set lock replaces the tree kind of lock, so there are no levels.
+// A test-and-set lock replaces the tree lock, so there are no levels.
 #include "contend.h"
 
 UC_WORKLOAD("Test-and-set lock");

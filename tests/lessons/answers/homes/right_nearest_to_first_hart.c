@@ -1,4 +1,4 @@
-// All memory of the lock is on the node nearest to the first hart, which is the natural answer.
+// All memory of the lock is on the node nearest to the first hart: the natural answer.
 #include "contend.h"
 #include "mcs.h"
 

@@ -1,4 +1,4 @@
-// A test-and-set lock is fast because a hart gets it for several turns. It is unfair and far.
+// A test-and-set lock is fast because a hart keeps it for several turns. It is unfair and far.
 #include "contend.h"
 
 UC_WORKLOAD("Test-and-set at the other socket");

@@ -1,4 +1,4 @@
-// The program is faster because threads work less between two turns; the fields have not been moved.
+// It is faster because threads work less between two turns; the fields have not been moved.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

@@ -1,4 +1,4 @@
-// Each field is on a separate line, as if false sharing were the problem.
+// Each field is on a line of its own, as if false sharing were the problem.
 #include "calls.h"
 #include "mcs.h"
 #include "spinlock.h"

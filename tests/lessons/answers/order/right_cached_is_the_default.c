@@ -1,4 +1,4 @@
-// The file already supports a copy of the index; only the default of `cached` is changed.
+// The file had such a copy already; only the default of `cached` is changed.
 #include "uncore.h"
 
 UC_WORKLOAD("Queue of one writer and one reader: items a second, or a round trip over two");

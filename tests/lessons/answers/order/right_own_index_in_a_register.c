@@ -1,4 +1,4 @@
-// Indices are cached, and the writer keeps its own `head` next to its copy of `tail`.
+// Indices are cached, and the writer keeps its own `head` beside its copy of `tail`.
 #include "uncore.h"
 
 UC_WORKLOAD("Queue of one writer and one reader: items a second, or a round trip over two");

@@ -1,4 +1,4 @@
-// The reader never reads the index again, so it takes items that were not written yet.
+// The reader never reads the index again, so it takes items that are not there.
 #include "uncore.h"
 
 UC_WORKLOAD("Queue of one writer and one reader: items a second, or a round trip over two");

@@ -1,4 +1,4 @@
-// Only half of the lists are walked, eight of them side by side.
+// Only half of the lists are walked, eight side by side.
 #include "uncore.h"
 
 UC_WORKLOAD("Linked lists walked one after the other, or several side by side: overlapping misses");

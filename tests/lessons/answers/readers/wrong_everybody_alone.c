@@ -1,4 +1,4 @@
-// The lock is a mutex, so readers exclude each other, and nothing becomes faster.
+// A mutex: readers exclude each other, so nothing becomes faster.
 #include "contend_threads.h"
 
 UC_WORKLOAD("Readers and writers alone, by a ticket lock");

@@ -1,4 +1,4 @@
-// CLH lock: each waiting thread reads the node of its predecessor.
+// CLH lock: each waiting thread reads the node of the thread before it.
 #include "contend.h"
 
 UC_WORKLOAD("CLH queue lock: fair, each waiter spins on its predecessor's line");

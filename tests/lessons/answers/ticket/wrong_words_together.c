@@ -1,4 +1,4 @@
-// Both words are on one line, so there is one line fewer, but all waiting threads still fetch it.
+// Both words are on one line: one line fewer, but all waiting threads still fetch it.
 #include "contend.h"
 
 UC_WORKLOAD("Ticket lock in one line");
