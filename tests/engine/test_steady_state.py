@@ -91,4 +91,4 @@ def test_interval_bounds_agree_with_published_tables() -> None:
     ends = [interval([*range(1, count + 1)]) for count in (6, 9, 17)]
     assert ends == [(1, 6), (2, 8), (5, 13)]
     assert interval([1, 2, 3]) == pytest.approx((2 - 4.303 / 3**0.5, 2 + 4.303 / 3**0.5))
-    assert interval([*range(1, 10)], further=1) == (3, 7)
+    assert interval([*range(1, 10)], further_dropped=1) == (3, 7)
