@@ -100,7 +100,7 @@ Policy* policy(bool snoop, bool direct, bool completion, bool keeps_data, bool i
                     .keeps_data = keeps_data,
                     .inclusive = inclusive,
                     .forwarder = forwarder,
-                    .grants = grants,
+                    .max_grants_before_probe = grants,
                     .pointers = pointers,
                     .region = region > 0 ? region : Policy{}.region,
                     .evicts = evicts};

@@ -119,7 +119,7 @@ nb::dict pace(const Engine& engine) {
   pace.each([&](const Pace::Span& s) { spans.append(nb::make_tuple(s.operations, s.last)); });
   nb::dict d;
   d["entered"] = pace.entered();
-  d["left"] = pace.left();
+  d["left"] = pace.first_end();
   d["span"] = Time{1} << pace.shift();
   d["first"] = spans.size() ? pace.first() : 0;
   d["spans"] = spans;

@@ -18,7 +18,7 @@ struct Step {
   int word = 0;   // for a store: the word of the line
   int line = 0;   // in a machine with two lines (two_lines.hh): the line
 
-  // Returns whether the step advances transactions. Any other step begins a new one.
+  // Returns whether the step advances a transaction under way. Any other step begins a new one.
   bool progress() const { return what <= What::memory; }
   // Returns whether the step is an access or an eviction by a core. If so, event() is its event in
   // client.table.

@@ -196,8 +196,8 @@ class Client {
       answer.flags |= Flag::handed;
       hand_over(env, probe, *data, cell.has(Act::pass) ? env.protocol().passed_right : probe.right);
     }
-    const bool takes_over = probe.kind == Kind::ProbeS && (answer.flags & Flag::dirty);
-    if (gives && (probe.requester == kNobody || takes_over)) {
+    const bool resolver_takes_over = probe.kind == Kind::ProbeS && (answer.flags & Flag::dirty);
+    if (gives && (probe.requester == kNobody || resolver_takes_over)) {
       answer.flags |= Flag::carries;
       answer.carry(*data);
     }

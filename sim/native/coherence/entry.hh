@@ -20,10 +20,11 @@ struct Policy {
   bool keeps_data = false;  // has a data store (R7)
   bool inclusive = false;   // recalls the copies below when its data are evicted (R7.2)
   bool forwarder = true;    // makes a reader the forwarder (F), if the protocol has one
-  int grants = 0;           // children's requests that may be served before a waiting probe (J3.1)
-  int pointers = 0;         // sharers that an entry can list (R11); 0: no limit
-  int region = 1 << 30;     // children per bit of the coarse vector of overflowed pointers (R11.2)
-  bool evicts = false;      // invalidates a sharer rather than overflow the pointers (R11.3)
+  // Number of children's requests that may be served before a waiting probe (J3.1).
+  int max_grants_before_probe = 0;
+  int pointers = 0;      // sharers that an entry can list (R11); 0: no limit
+  int region = 1 << 30;  // children per bit of the coarse vector of overflowed pointers (R11.2)
+  bool evicts = false;   // invalidates a sharer rather than overflow the pointers (R11.3)
 
   // Returns the right that this resolver grants if a table names `right` (R10): a resolver without
   // a forwarder grants the shared right instead of F.

@@ -41,13 +41,14 @@ class Join {
 };
 
 // Returns whether a child's request at the head of the queue is served before the waiting probe
-// (J3). The request must need no further right from above. In addition, either fewer than `grants`
-// requests have been served since the probe arrived, or the request that caused the probe is
-// younger than `grants_until`.
+// (J3). The request must need no further right from above. In addition, either fewer than
+// `max_grants_before_probe` requests have been served since the probe arrived, or the request that
+// caused the probe is younger than `grants_until`.
 template <class Env>
 bool Join<Env>::children_first() const {
   if (entry_.phase != Phase::idle || entry_.queue.empty()) return false;
-  if (entry_.served >= env_.policy().grants && !env_.can_wait(entry_.probe)) return false;
+  if (entry_.served >= env_.policy().max_grants_before_probe && !env_.can_wait(entry_.probe))
+    return false;
   const auto& m = entry_.queue.front();
   return m.kind == Kind::Put || Above<Env>::suffices(env_, entry_, m);
 }

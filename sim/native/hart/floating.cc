@@ -10,7 +10,7 @@ namespace {
 using ieee::Double;
 using ieee::Single;
 
-enum class Row : uint8_t {
+enum class FloatInstruction : uint8_t {
 #define FLOAT(name, match, mask, operands, value) name,
 #include "hart/isa/fd.def"
 #undef FLOAT
@@ -49,7 +49,7 @@ Instruction fields(const Bits& row, unsigned number, uint32_t word) {
 }
 
 template <class F>
-uint64_t compute_in(Row row, const Instruction& in, const uint64_t* x, unsigned mode,
+uint64_t compute_in(FloatInstruction row, const Instruction& in, const uint64_t* x, unsigned mode,
                     unsigned& flags) {
   ieee::Arithmetic<F> f(mode);
   const uint64_t raw = x[in.rs1];
@@ -57,7 +57,7 @@ uint64_t compute_in(Row row, const Instruction& in, const uint64_t* x, unsigned 
   uint64_t result = 0;
   switch (row) {
 #define FLOAT(name, match, mask, operands, value) \
-  case Row::name:                                 \
+  case FloatInstruction::name:                    \
     result = value;                               \
     break;
 #include "hart/isa/fd.def"
@@ -82,7 +82,7 @@ Instruction decode_floating(uint32_t word) {
 
 uint64_t compute(const Instruction& in, const uint64_t* x, unsigned mode, unsigned& flags) {
   const auto row_and_format = static_cast<unsigned>(in.imm) >> kRounding;
-  const auto row = static_cast<Row>(row_and_format >> 1);
+  const auto row = static_cast<FloatInstruction>(row_and_format >> 1);
   return row_and_format & kDouble ? compute_in<Double>(row, in, x, mode, flags)
                                   : compute_in<Single>(row, in, x, mode, flags);
 }

@@ -48,7 +48,7 @@ class SpinDetector {
     steady,    // each access of this iteration will cost the same in the next
   };
 
-  void effect() { arrivals_ = 0; }
+  void effect() { arrivals_since_effect_ = 0; }
 
   // Records that memory may have changed, so that the present iteration is not compared.
   void disturb() { undisturbed_ = false; }
@@ -56,8 +56,8 @@ class SpinDetector {
   // Does the work of arrive() if nothing need be compared. Returns false without any effect if
   // arrive() must be called.
   [[gnu::always_inline]] bool try_pass(uint64_t pc) {
-    const bool looks = arrivals_ + 1 >= kFirst || pc == spins_at_;
-    arrivals_ += !looks;
+    const bool looks = arrivals_since_effect_ + 1 >= kFirst || pc == spins_at_;
+    arrivals_since_effect_ += !looks;
     return !looks;
   }
 
@@ -66,22 +66,24 @@ class SpinDetector {
   // a loop that is probably steady, so that the port watches the next iteration.
   bool arrive(uint64_t pc, const uint64_t* x, const Predictor& predictor, const Instruction& by,
               const Meter& now, Watch watch) {
-    if (arrivals_ >= kFirst) {
+    if (arrivals_since_effect_ >= kFirst) {
       // The registers a loop branch compares are those most likely to differ.
       const bool maybe = pc == pc_ && x[by.rs1] == x_[by.rs1] && x[by.rs2] == x_[by.rs2];
       if (maybe && matches_snapshot(x, predictor)) return measure(now, watch);
     } else if (pc == spins_at_) {
-      arrivals_ = kFirst;
+      arrivals_since_effect_ = kFirst;
       look(pc, x, predictor, now);
       return watch == Watch::possible;
     }
-    if (++arrivals_ >= kFirst && (arrivals_ & (arrivals_ - 1)) == 0) look(pc, x, predictor, now);
+    if (++arrivals_since_effect_ >= kFirst &&
+        (arrivals_since_effect_ & (arrivals_since_effect_ - 1)) == 0)
+      look(pc, x, predictor, now);
     return false;
   }
 
   const Meter& period() const { return period_; }
   // Returns true if there is a snapshot with which arrivals are compared.
-  bool has_snapshot() const { return arrivals_ >= kFirst; }
+  bool has_snapshot() const { return arrivals_since_effect_ >= kFirst; }
 
  private:
   static constexpr uint64_t kFirst = 8;
@@ -109,7 +111,7 @@ class SpinDetector {
     undisturbed_ = true;
   }
 
-  uint64_t arrivals_ = 0;  // number of arrivals since the last effect
+  uint64_t arrivals_since_effect_ = 0;
   uint64_t spins_at_ = 1;  // pc at which the hart last spun; 1: none, because no pc is odd
   uint64_t pc_ = 0;
   bool undisturbed_ = false;  // true if disturb() was not called in the present iteration

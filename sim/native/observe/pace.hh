@@ -23,7 +23,7 @@ class Pace {
   };
 
   void record_entry(Time clock) { entered_ = std::max(entered_, clock); }
-  void record_exit(Time clock) { left_ = std::min(left_, clock); }
+  void record_exit(Time clock) { first_end_ = std::min(first_end_, clock); }
   // Counts operations of `duration` ps, the last of which ended at `clock`. If a program reports
   // many at once, they are assumed to have been executed one after the other (W2).
   void done(Time clock, uint64_t operations, Time duration) {
@@ -33,8 +33,8 @@ class Pace {
     ended(clock, operations - part * (parts - 1));
   }
 
-  Time entered() const { return entered_; }  // when the last hart began its measured part
-  Time left() const { return left_; }        // when the first hart ended its part; kNever: none has
+  Time entered() const { return entered_; }      // when the last hart began its measured part
+  Time first_end() const { return first_end_; }  // when the first hart ended its part, or kNever
   unsigned shift() const { return shift_; }
   // Returns the number of the first span, which begins at first() << shift() ps.
   Time first() const { return first_; }
@@ -70,7 +70,7 @@ class Pace {
     ++shift_;
   }
 
-  Time entered_ = 0, left_ = kNever;
+  Time entered_ = 0, first_end_ = kNever;
   unsigned shift_ = 0;
   Time first_ = kNever, last_ = 0;  // numbers of the first and the last span in use
   Spans spans_{};

@@ -60,7 +60,7 @@ inline Spans together(const Pace& pace) {
     return span > pace.first() ? static_cast<std::size_t>(span - pace.first()) : std::size_t{0};
   };
   const Time unit = Time{1} << pace.shift();
-  const std::size_t end = std::min(number(pace.left() >> pace.shift()), spans.size());
+  const std::size_t end = std::min(number(pace.first_end() >> pace.shift()), spans.size());
   const std::size_t begin = number((pace.entered() + unit - 1) >> pace.shift());
   if (2 * begin > end) return {};
   const std::size_t all = end - begin;

@@ -18,7 +18,7 @@ std::vector<Task*> take(std::deque<Task*>& tasks, uint64_t word, uint64_t max_ta
                         uint32_t mask) {
   std::vector<Task*> taken;
   std::erase_if(tasks, [&](Task* t) {
-    if (t->waits_on != word || !(t->mask & mask) || taken.size() >= max_tasks) return false;
+    if (t->waits_on != word || !(t->futex_bits & mask) || taken.size() >= max_tasks) return false;
     t->waits_on = 0;
     taken.push_back(t);
     return true;
@@ -102,7 +102,7 @@ Work Futexes::wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32
   co_await t.fence();
   const auto value = static_cast<uint32_t>(co_await t.load(word, 4));
   if (value == expected) {
-    t.waits_on = word, t.mask = mask;
+    t.waits_on = word, t.futex_bits = mask;
     join(buckets_[b], t);
   }
   co_await locks_.unlock(t, bucket(b));

@@ -85,25 +85,27 @@ bool is_path(const Socket& socket, const std::string& address) {
   return socket.family == kUnix && address.size() > 2 && address[2] != '\0';
 }
 std::string path_of(const std::string& address) { return address.substr(2).c_str(); }
-std::string key(const Socket& socket, const std::string& address) {
+// Returns the name of an address in the table of bound sockets (Addresses).
+std::string bound_name(const Socket& socket, const std::string& address) {
   if (socket.family == kInternet) return prefix(socket) + std::to_string(port_of(address));
   return prefix(socket) + address.substr(2);
 }
-// Returns the key of a socket that is bound to a path, made from the number of its inode.
-std::string key(const Inode& node) { return "file " + std::to_string(node.number); }
+// Returns the name, in the table of bound sockets, of one that is bound to a path. It is made from
+// the number of its inode.
+std::string bound_name(const Inode& node) { return "file " + std::to_string(node.number); }
 
 // Finds the socket with an address on behalf of socket `by`, which wants to connect or send to it.
 // Returns 0 or an error.
 int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketRef& found) {
   if (!is_path(by, address)) {
-    found = os.addresses.at(key(by, address));
+    found = os.addresses.at(bound_name(by, address));
     return found ? 0 : -ECONNREFUSED;
   }
   const auto walked =
       os.files.tree.walk(os.files.working, path_of(address), FileTree::LinkPolicy::follow);
   if (walked.error) return walked.error;
   if (!walked.node) return -ENOENT;
-  found = os.addresses.at(key(*walked.node));
+  found = os.addresses.at(bound_name(*walked.node));
   if (!found) return -ECONNREFUSED;
   return found->type == by.type ? 0 : -EPROTOTYPE;
 }
@@ -171,16 +173,16 @@ int64_t bind_to_path(Linux& os, const SocketRef& socket, const std::string& addr
   if (!socket->name.empty()) return -EINVAL;
   const InodeRef node = tree.make(Inode::Kind::socket, 0777 & ~os.files.mask);
   tree.enter(found.directory, found.name, node);
-  os.addresses.take(key(*node), socket);
+  os.addresses.take(bound_name(*node), socket);
   socket->name = address;
   return 0;
 }
 
 int64_t bind_to(Linux& os, const SocketRef& socket, std::string address) {
-  const bool chooses = socket->family == kUnix && address.size() == sizeof(uint16_t);
+  const bool wants_autobind = socket->family == kUnix && address.size() == sizeof(uint16_t);
   if (is_path(*socket, address)) return bind_to_path(os, socket, address);
-  if (!socket->name.empty()) return chooses ? 0 : -EINVAL;
-  if (chooses) {
+  if (!socket->name.empty()) return wants_autobind ? 0 : -EINVAL;
+  if (wants_autobind) {
     char name[8];
     std::snprintf(name, sizeof name, "%05x", os.addresses.free_port(prefix(*socket)));
     address += std::string(1, '\0') + name;
@@ -188,7 +190,7 @@ int64_t bind_to(Linux& os, const SocketRef& socket, std::string address) {
   if (socket->family == kInternet && !is_here(address)) return -EADDRNOTAVAIL;
   if (socket->family == kInternet && port_of(address) == 0)
     set_port(address, os.addresses.free_port(prefix(*socket)));
-  if (!os.addresses.take(key(*socket, address), socket)) return -EADDRINUSE;
+  if (!os.addresses.take(bound_name(*socket, address), socket)) return -EADDRINUSE;
   socket->name = address;
   return 0;
 }

@@ -35,11 +35,11 @@ struct Task : Flow {
   std::vector<bool> allowed;  // its affinity: for each hart, whether it may run there
 
   // These fields are used while the task waits.
-  Time until = kNever;     // time at which its timer wakes it
-  bool timed_out = false;  // its timer has woken it
-  uint64_t waits_on = 0;   // address of the futex that it waits for; 0: none (K9)
-  uint32_t mask = 0;       // its bit set for FUTEX_WAKE_BITSET
-  uint32_t fences = 0;     // number of harts that have yet to fence for its membarrier (K10)
+  Time until = kNever;      // time at which its timer wakes it
+  bool timed_out = false;   // its timer has woken it
+  uint64_t waits_on = 0;    // address of the futex that it waits for; 0: none (K9)
+  uint32_t futex_bits = 0;  // its bit set for FUTEX_WAKE_BITSET
+  uint32_t fences = 0;      // number of harts that have yet to fence for its membarrier (K10)
 
   // The scheduling policy and priority (K7.1), set by sched_setscheduler. Only SCHED_FIFO and
   // SCHED_RR have a priority other than 0.

@@ -116,9 +116,9 @@ Work set_robust_list(Linux&, Task& t) {
 
 // Returns the robust list of the thread with the given id, or of the caller if that is 0.
 Work get_robust_list(Linux& os, Task& t) {
-  const Task* const of = t.args[0] == 0 ? &t : os.tasks.find(static_cast<uint32_t>(t.args[0]));
-  if (!of) co_return -ESRCH;
-  const uint64_t head = of->robust_list;
+  const Task* const target = t.args[0] == 0 ? &t : os.tasks.find(static_cast<uint32_t>(t.args[0]));
+  if (!target) co_return -ESRCH;
+  const uint64_t head = target->robust_list;
   const int64_t failed = co_await os.memory.put(t, t.args[1], head, 8);
   if (failed < 0) co_return failed;
   co_return co_await os.memory.put(t, t.args[2], sizeof(RobustList), 8);

@@ -25,7 +25,7 @@ Policy policy_of(const ResolverSpec& spec) {
           .inclusive = spec.data == ResolverSpec::Data::inclusive ||
                        spec.knows == ResolverSpec::Knows::inclusive,
           .forwarder = spec.forwarder,
-          .grants = static_cast<int>(spec.grants),
+          .max_grants_before_probe = static_cast<int>(spec.grants),
           .pointers = static_cast<int>(spec.pointers),
           .region = overflow == ResolverSpec::Overflow::coarse ? region_of(spec) : Policy{}.region,
           .evicts = overflow == ResolverSpec::Overflow::evict};
