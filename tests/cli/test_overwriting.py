@@ -140,7 +140,7 @@ def test_users_file_that_contains_a_result_is_not_recognised_as_one(uncore):
     assert not RESULT.has_written(Path("mine.parquet"))
 
 
-def test_results_of_several_runs_or_on_a_single_line_are_recognised(uncore):
+def test_result_files_of_several_runs_or_of_one_line_may_be_overwritten(uncore):
     uncore(*ONE_RUN.split(), "lock/mcs", "--output", "two.json")
     Path("line.json").write_text("".join(Path("two.json").read_text().split("\n")))
     assert RESULT.has_written(Path("two.json")) and RESULT.has_written(Path("line.json"))

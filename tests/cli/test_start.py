@@ -131,7 +131,7 @@ def test_build_is_checked_again_with_another_compiler(checkout):
     assert checkout(CXX="clang++-99")
 
 
-def test_failed_build_is_checked_until_it_succeeds(checkout, tmp_path):
+def test_every_start_checks_the_build_again_until_it_succeeds(checkout, tmp_path):
     (tmp_path / "fails").touch()
     edit_without_changing_the_time(tmp_path)
     assert checkout() and checkout()

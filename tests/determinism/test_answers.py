@@ -18,7 +18,7 @@ QUESTIONS = [
 
 @pytest.mark.bulk
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_events_of_an_answer_are_at_most_the_recorded_baseline(question: str) -> None:
+def test_answering_a_question_takes_no_more_events_than_recorded(question: str) -> None:
     assert question in answers.kept_counts()
     assert not list(answers.worse(answers.row(question, executed=False)))
 

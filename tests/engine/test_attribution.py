@@ -79,7 +79,7 @@ def test_sums_of_attributed_rows_equal_the_totals_of_the_run(
 
 
 @pytest.mark.parametrize(("machine", "workload", "threads", "options"), [*JOBS, WIDE])
-def test_rows_are_summed_by_line_or_address_within_each_stretch(
+def test_summary_has_the_sums_of_rows_by_stretch_and_line_or_address(
     machine: str, workload: str, threads: int, options: dict[str, Any]
 ) -> None:
     """Edges divide the addresses into stretches. The rows of a stretch are summed by line or, if

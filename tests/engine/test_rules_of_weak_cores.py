@@ -68,8 +68,8 @@ def test_a_fence_that_orders_writes_before_reads_waits_for_the_buffer() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_store_stays_in_the_buffer_for_a_drawn_time(seed: int) -> None:
-    """H8.1, V7: even a store to a line that the core may write stays in the buffer for this time,
-    and a fence after it waits.
+    """H8.1, V7: even a store to a line that the core may write stays in the buffer for a random
+    time, and a fence after it waits.
     """
     plan = [Step(1000, Do.AMO, 0), Step(5000, Do.STORE_FENCE, 0)]
     delayed = steps(weak(chance=DELAYED_STORES), [plan], seeds=(seed,))[0][1].cost

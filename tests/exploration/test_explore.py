@@ -84,7 +84,7 @@ def test_formulas_count_the_parts_of_the_machine(found):
     assert (design.known["ccx"], design.known["core"]) == (4, 4)
 
 
-def test_formulas_of_links_have_values_before_any_run(tmp_path):
+def test_formulas_of_wire_and_bisection_are_evaluated_without_a_run(tmp_path):
     text = FILE.replace('"mcs.p99 <= 100"', '"bisection <= 32"').replace("ccx * 3", "wire")
     singles, _, pairs, _, *_ = explore(written(tmp_path, text)).tried
     assert singles.given_up == "not bisection <= 32" and not singles.rounds

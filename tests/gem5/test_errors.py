@@ -139,7 +139,7 @@ def test_program_that_is_not_gem5_is_refused(fake_gem5: Path) -> None:
     assert "gem5.opt does not answer as gem5 does" in missing("gem5")
 
 
-def test_gem5_with_too_small_sets_is_refused(fake_gem5: Path) -> None:
+def test_gem5_built_with_too_few_bits_per_set_is_refused(fake_gem5: Path) -> None:
     write_gem5(fake_gem5, "", NUMBER_BITS_PER_SET=8)
     with pytest.raises(UserError, match="NUMBER_BITS_PER_SET=9 or more, or use fewer --threads"):
         api.run("bus:9", "lock/ticket", [9], engine="gem5")

@@ -1,5 +1,5 @@
 """Does the plugin that follows a kernel in QEMU (follower.cc, test_kernel.py) compile with the
-present hart?
+current source of the hart (sim/native/hart)?
 """
 
 from __future__ import annotations

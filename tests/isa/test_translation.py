@@ -248,7 +248,7 @@ def test_sfence_of_another_page_or_address_space_keeps_a_cached_translation() ->
     assert run(REMAP.format(fence=fence), tables()).registers()[25] == 0x1111
 
 
-def test_sfence_of_every_other_page_keeps_a_cached_translation() -> None:
+def test_sfence_of_all_the_other_pages_keeps_a_cached_translation() -> None:
     fences = """
         li t2, 511
     1:  slli t1, t2, 12

@@ -147,7 +147,7 @@ def test_twice_as_many_parallel_lists_take_little_more_than_half_the_time(
     times = [row["latency.p50_ps"] for row in found]
     assert len(times) == 5
     assert all(0.5 < b / a < 0.6 for a, b in pairwise(times))
-    assert 0.3 < times[2] / times[0] < 0.36  # four lists at once, as a hint of the lesson says
+    assert 0.3 < times[2] / times[0] < 0.36  # the hint: four lists at once take a third
     fetched = [row["transfers.socket"] for row in found]
     assert max(fetched) <= 1.01 * min(fetched)
 

@@ -1,6 +1,6 @@
 """Writes objects of hwloc as XML text, for tests.
 
-nested(("Package", 2, ""), ("Core", 4, ""), ("PU", 2, ""))    each of 4 cores of 2 PUs
+nested(("Package", 2, ""), ("Core", 4, ""), ("PU", 2, ""))    2 packages, each with 4 cores of 2 PUs
 document(objects, more)                                       a complete file
 """
 
@@ -10,7 +10,7 @@ from math import prod
 
 
 def nested(*kinds: tuple[str, int, str], first: int = 0) -> str:
-    """Returns nested objects of hwloc. Each of `kinds` is (type, number in its parent,
+    """Returns nested objects of hwloc. Each of `kinds` is (type, number in its parent, XML
     attributes).
     """
     if not kinds:

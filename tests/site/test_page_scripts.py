@@ -59,8 +59,8 @@ def test_undeclared_and_unused_names_are_noticed(tmp_path):
     assert len(complaints(tmp_path, "const unused = undeclared;")) == 2
 
 
-def test_data_shared_with_the_package_is_json():
-    """Options of Linux programs only, such as bytes of standard input, are left out."""
+def test_data_that_pages_take_from_the_package_are_json():
+    """The data include options of every run, but none that only a Linux program has."""
     options = json.loads(json.dumps(playground.shared()))["options"]
     assert {"placement", "seeds"} <= options.keys()
     assert "stdin" not in options

@@ -11,11 +11,11 @@ from tests.support import outside_runs
 
 
 @pytest.mark.parametrize("workload", outside_runs.WORKLOADS)
-def test_engine_that_follows_the_model_agrees(workload: str) -> None:
+def test_engine_that_follows_the_model_agrees_with_native(workload: str) -> None:
     outside_runs.agree("reference", "bus:4", workload)
 
 
-def test_engine_that_follows_the_model_has_equal_counts() -> None:
+def test_engine_that_follows_the_model_has_the_counts_of_native() -> None:
     outside_runs.counted("reference", within=0.0)
 
 

@@ -192,7 +192,7 @@ TOML_SCRAPS = st.sampled_from(
 @given(scraps=st.lists(TOML_SCRAPS, max_size=10))
 @example(["b = [[1],[2, [3]]]\n", "a = 1\n"])
 @example(["x = '''\n\n'''\n", "a = 1\n"])
-def test_every_key_has_a_line(scraps: list[str]) -> None:
+def test_every_key_has_a_line_number(scraps: list[str]) -> None:
     text = "".join(scraps)
     try:
         values = tomllib.loads(text)

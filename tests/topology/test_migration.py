@@ -35,7 +35,7 @@ def test_show_states_the_number_of_transfers_and_its_source(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NOT_MEASURED))
-def test_machine_that_nobody_measured_names_the_other_protocol(name: str) -> None:
+def test_unmeasured_machine_states_its_alternative_protocol(name: str) -> None:
     machine = load(name)
     other = machine.alternative_protocol
     assert f"nobody has measured it, and with protocol={other} it is 1 transfer" in (

@@ -252,9 +252,12 @@ def test_error_of_an_override_quotes_it(setting: str, words: str) -> None:
     [
         ("ccx.data=none", r"--with ccx.data=none: \[ccx.resolver\].*no data.*MESI.*\"victim"),
         ("line=32B", r"--with line=32B: .*expected one of 64B, 128B, 256B"),
-        ("core.instruction=0ns", r"--with core.instruction=0ns: .*time would not advance.*at least 1ps"),
+        (
+            "core.instruction=0ns",
+            r"--with core.instruction=0ns: .*time would not advance.*at least 1ps",
+        ),
     ],
 )
-def test_an_override_that_cannot_work_is_named(override: str, message: str) -> None:
+def test_message_names_an_override_that_cannot_work(override: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         load("ccx:2x2", [override])

@@ -116,7 +116,7 @@ def test_distance_in_a_mesh_with_layers_is_the_sum_over_three_axes(
     assert len(machine.links) == 2 * wires
 
 
-def test_layers_need_the_time_between_them(tmp_path: Path) -> None:
+def test_mesh_with_layers_needs_the_time_between_layers(tmp_path: Path) -> None:
     join = 'kind = "mesh"\nsize = "2x2x2"\ndx = "1ns"\ndy = "1ns"'
     with pytest.raises(UserError, match="expected dz, or latency"):
         load_text(tmp_path, with_join(join, "socket:1 core:8 thread:1"))

@@ -1,4 +1,4 @@
-// The node nearest to the last hart is as good, because all harts are on one socket.
+// The node nearest to the last hart is as good as hart 0's, because all harts are on one socket.
 #include "contend.h"
 #include "mcs.h"
 
