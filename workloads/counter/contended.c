@@ -86,7 +86,7 @@ static void ticket(uint64_t times) {
 static void lose(uint64_t times) {
   for (; times; times--) {
     uint64_t seen = atomic_load_explicit(counter, memory_order_relaxed);
-    uc_delay(10);  // other harts add during this time, and their additions get lost
+    uc_delay(10);  // other harts add during this time, and their additions are lost
     atomic_store_explicit(counter, seen + 1, memory_order_relaxed);
   }
 }

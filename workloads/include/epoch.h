@@ -18,7 +18,7 @@
 
 #include "deferred.h"
 
-#define EPOCH_GRACE 2  // advances after which no reader can reach a retired object
+#define EPOCH_GRACE 2  // number of epoch advances after which no reader can reach a retired object
 
 struct epoch_record {
   UC_ALIGNED _Atomic uint64_t announced;  // 2 * epoch of the entry + 1; 0: outside a section

@@ -7,8 +7,8 @@
 //   epoch  an interval is a section of an epoch: a private store at its beginning and its end.
 //          Macy's experiment of May 2018, not in a release
 //
-// A generation is over when all intervals up to it have ended. A thread that waits for this sleeps
-// on a turnstile, so the oldest interval locks that turnstile's chain, with the mutex held.
+// A generation is over when all intervals up to it have ended. Waiters sleep on a turnstile. The
+// thread that ends the oldest interval locks the turnstile's chain while it holds the mutex.
 #ifndef UNCORE_INVALIDATION_H_
 #define UNCORE_INVALIDATION_H_
 

@@ -97,7 +97,7 @@ void uc_setup(unsigned n) {
   if (range == HEAP && tasks == THREADS) find_breaks(n);
 }
 
-// ---- A range with an entry of its own, or merged with what is before it -------------------------
+// ---- A range with an entry of its own, or merged with the range before it -----------------------
 
 // Both are for FreeBSD. Linux's entries have no credential; how they merge was not examined.
 static bool has_entry(void) { return accounting != PERCPU && tasks == PROCESSES; }

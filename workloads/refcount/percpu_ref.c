@@ -20,8 +20,8 @@ UC_PARAM(u64, kill_after, 50, "operations", "of hart 0, after which it kills the
 #define BIAS (1ul << 63)
 
 static struct ref {
-  UC_ALIGNED _Atomic uint64_t atomic;  // modulo 2^64: BIAS, until the parts have been added
-  UC_ALIGNED _Atomic uint64_t dying;   // the mode: read by all harts, written once
+  UC_ALIGNED _Atomic uint64_t atomic;  // modulo 2^64; includes BIAS until the parts are added
+  UC_ALIGNED _Atomic uint64_t dying;   // nonzero: atomic mode; read by all harts, written once
   bool confirmed;                      // the parts have been added; only hart 0 uses it
   uint64_t added;                      // the sum of the parts when they were added
 }* ref;

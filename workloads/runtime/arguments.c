@@ -1,6 +1,6 @@
 // Reads the command line `program n=N name=value ...`, for machines that cannot patch the boot
 // block and the parameters before the start. A value is a whole number: a duration is in ns, a
-// choice is its position in the unit.
+// choice is the index of its word in the parameter's list of words.
 #include "runtime.h"
 
 static bool same(const char* a, const char* b) {

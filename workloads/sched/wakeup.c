@@ -50,7 +50,7 @@ static unsigned harts;
 #define FLOATING_POINT_WORDS 64  // of FXSAVE: 512 bytes
 
 struct page_entry {
-  UC_ALIGNED struct page_entry* volatile next_level;  // each in a line of its own
+  UC_ALIGNED struct page_entry* volatile next_level;  // each entry is on its own line
   volatile uint64_t frame;
 };
 
