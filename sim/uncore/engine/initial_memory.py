@@ -138,8 +138,8 @@ def _refuse_for_linux(job: Job, can: Collection[str]) -> None:
 
 
 def _values(job: Job) -> dict[str, str]:
-    """Returns the program's parameters; if the home follows the pair, pairs get lines of their
-    own.
+    """Returns the program's parameters. With --home pair, each pair of harts has its own home, so
+    the parameter `flags` is set to give each pair its own lines.
     """
     values = dict(job.parameters)
     if job.home != "pair":

@@ -49,7 +49,7 @@ PROGRESS_INTERVAL_S = 0.2  # time between two progress reports of a worker
 @contextmanager
 def connected(address: str, cores: int = 1) -> Iterator[Cluster]:
     """Connects to a scheduler; `local` starts one with `cores` worker processes."""
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # uncore reports it itself
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # uncore reports errors itself
     if address == LOCAL_ADDRESS:
         with (
             _local(cores) as processes,

@@ -43,7 +43,7 @@ class Form:
     Each function takes the option's name, which messages repeat, and the value.
     """
 
-    typed: Any  # type on the command line; None: the type of the field
+    command_line_type: Any  # type on the command line; None: the type of the field
     read: Callable[[str, Any], Any] = _unchanged  # command line -> field
     take: Callable[[str, Any], Any] = _unchanged  # Python -> field
     write: Callable[[str, Any], tuple[str, ...]] = _flag_and_value  # field -> command line
@@ -53,10 +53,10 @@ class Form:
 
     def shown(self, default: Any) -> Any:
         """Returns the default in the form in which a user would write it on the command line."""
-        if self.typed is bool:
+        if self.command_line_type is bool:
             return default
         if not self.word:
-            return [] if self.typed is not Path else None
+            return [] if self.command_line_type is not Path else None
         return self.write("", default)[-1]
 
 

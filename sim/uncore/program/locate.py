@@ -82,15 +82,17 @@ def source_of(program: Program) -> Path:
 LINUX_SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".zig")
 
 
-def is_for_linux(path: Path, more: bool = False) -> bool:
+def is_for_linux(path: Path, has_more_inputs: bool = False) -> bool:
     """True for a source file of a Linux program, which has main() where a workload has uc_main().
 
-    If `more`, there are other files or options, so main() may be in another file.
+    If `has_more_inputs`, there are other files or options, so main() may be in another file.
     """
     if path.suffix != ".c":
         return True
     text = _contents(path).decode(errors="replace")
-    return "uc_main" not in text and (more or re.search(r"\bmain\s*\(", text) is not None)
+    return "uc_main" not in text and (
+        has_more_inputs or re.search(r"\bmain\s*\(", text) is not None
+    )
 
 
 def elf_of(

@@ -50,7 +50,11 @@ def plan(
     tables: Tables, everything: bool = False, groups: Container[str] = ()
 ) -> dict[int, CheckedSystem]:
     random_systems = systems.trials(tables, seed=1, count=RANDOM_TRIALS)
-    all_systems = [*systems.walks(tables, everything), *systems.narrow(tables), *random_systems]
+    all_systems = [
+        *systems.walks(tables, everything),
+        *systems.hand_chosen(tables),
+        *random_systems,
+    ]
     return {
         n: system for n, system in enumerate(all_systems) if not groups or system.group in groups
     }

@@ -24,8 +24,8 @@ from uncore.protocol.systems import (
     RANDOM,
     CheckedLevel,
     CheckedSystem,
+    hand_chosen,
     joins,
-    narrow,
     trials,
 )
 from uncore.protocol.table_shapes import Cell, Table
@@ -195,7 +195,7 @@ def systems(tables: Tables) -> list[CheckedSystem]:
             three_levels,
             CheckedSystem("2 cores, two levels", ((2,), (1,)), (join, narrow_home)),
         ]
-    machines += [*narrow(tables), *trials(tables, seed=1, count=12)]
+    machines += [*hand_chosen(tables), *trials(tables, seed=1, count=12)]
     for root, far_owned in product((narrow_home, early, bus, inclusive_bus), (False, True)):
         machines.append(CheckedSystem("2 cores", ((2,),), (root,), True, far_owned))
     broadcast = replace(narrow_home, pointers=1)

@@ -2,7 +2,7 @@
 
     CheckedSystem("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()    for _native.check
     walks(tables, everything)      machines for walks, which visit every state
-    narrow(tables)                 larger machines for random steps, chosen by hand
+    hand_chosen(tables)            larger machines for random steps, chosen by hand
     trials(tables, seed, count)    larger machines for random steps, drawn at random
 
 A CheckedLevel describes its resolvers by the keys of a machine file (knows, reply, unblock, data).
@@ -216,7 +216,7 @@ def deeper(tables: Tables) -> list[CheckedSystem]:
     return machines
 
 
-def narrow(tables: Tables) -> Iterator[CheckedSystem]:
+def hand_chosen(tables: Tables) -> Iterator[CheckedSystem]:
     """Yields machines of two and three levels with few cores, which have found most races."""
     shapes = (((2, 1, 1), (2, 1), (2,)), ((2, 2, 2, 2), (2, 2), (2,)))
     tops = (CheckedLevel("shadow-tags", "direct"), CheckedLevel("snoop"))

@@ -79,7 +79,7 @@ def read_resolvers(
 
 
 def _readers(levels: LevelTables, protocol: Protocol) -> dict[str, dict[str, _ResolverReader]]:
-    """Returns the readers of each level that has resolvers, innermost first: one for each kind."""
+    """Returns, for each level that has resolvers, innermost first, a reader of each kind."""
     inner_first = [level for level in reversed(list(levels.tables)) if level != "core"]
     tables = {
         level: {

@@ -70,9 +70,9 @@ class Routes:
         return self._weights_to[target]
 
     def path(self, source: int, target: int, line: int | None = None) -> list[int]:
-        """Returns the links of the route. If several links are equal at a stop, the lowest-numbered
-        one is taken; if routes are hashed and a line is given, a digit of the line's hash selects
-        one (F1.1).
+        """Returns the links of the route. If several links of a stop begin a shortest route, the
+        lowest-numbered one is taken; if routes are hashed and a line is given, a hash of the line,
+        the source and the target selects one of them (F1.1).
         """
         way, steps, path = 0, self._steps(target), list[int]()
         if self.hashed and line is not None:

@@ -60,7 +60,7 @@ class DistanceClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ns: float  # median
     pairs: int
     side: str = ""  # "home": both cores are near the home; "mixed": one is; "remote": none is
-    kinds: str = ""  # "core small": one core of each kind; "": any kinds
+    kinds: str = ""  # "core small": a pair of a core of each kind; "": any kinds
 
 
 class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -42,7 +42,7 @@ class SharedCaches:
 class ComputerLayout:
     levels: tuple[str, ...]  # outermost first, "core" last
     tree: str
-    cpus: str  # expression for the hart of the i-th online processor
+    cpus: str  # formula in `i`, or a list: the hart of the i-th online processor
     cores: tuple[Placed, ...]
     node: str  # level whose groups are the memory nodes
     nodeless: tuple[int, ...]  # groups of that level without memory of their own

@@ -100,7 +100,9 @@ def _shared_caches(layout: ComputerLayout) -> Iterator[str]:
 
 
 def _joins(layout: ComputerLayout, node_latencies: dict[str, tuple[str, str]]) -> Iterator[str]:
-    """Yields the joins of each level around the last cache, and of memory nodes inside of it."""
+    """Yields the joins of the levels outside of `layout.shared`, and that of the memory nodes'
+    level if it is inside.
+    """
     if layout.node != "system" and layout.node not in (*layout.outside, layout.shared):
         yield _join(layout.node, "crossbar", INNER_NODE_LATENCY)
     for level in layout.outside:

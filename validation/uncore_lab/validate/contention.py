@@ -76,7 +76,7 @@ PROSE = (
 class ContentionFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
-    quality: str
+    quality: str  # of the measurement: A (best), A-, B or C
     source: str
     note: str
     fitted: list[int]

@@ -69,11 +69,11 @@ CASES = {
 }
 
 
-class Figures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DirectoryFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A `[directory]` table of a machine, in ns per load; None for a case that was not measured."""
 
     source: str
-    quality: str
+    quality: str  # of the measurement: A (best), A-, B or C
     clean_here: float | None = None
     dirty_here: float | None = None
     dirty_with_holder: float | None = None
@@ -108,7 +108,9 @@ def run(request: Request) -> Section:
         rows=[msgspec.to_builtins(row) for row in rows],
         bars=values(rows),
         broken=[sentence for name in names for sentence in homes_broken(name, rows)],
-        notes=[f"{name}: {figures.part(name, 'directory', Figures).source}" for name in names],
+        notes=[
+            f"{name}: {figures.part(name, 'directory', DirectoryFigures).source}" for name in names
+        ],
         tables=[table(rows)],
     )
 
@@ -125,7 +127,7 @@ def values(rows: list[DirectoryRow]) -> list[Value]:
 
 def rows_of(name: str) -> list[DirectoryRow]:
     machine, rows = topology.load(name), []
-    for case, measured in figures.part(name, "directory", Figures).known().items():
+    for case, measured in figures.part(name, "directory", DirectoryFigures).known().items():
         ns = simulated(machine, CASES[case])
         error_pct = round(100 * (ns / measured - 1), 1)
         rows.append(DirectoryRow(name, case, measured, round(ns, 1), error_pct))

@@ -143,7 +143,7 @@ def _medians(fit: joint.Fit, steps: Sequence[float]) -> Iterator[float]:
 
 def _loads(name: str, overrides: Overrides) -> Iterator[float]:
     machine = topology.load(name, [f"{key}={value}" for key, value in overrides.items()])
-    for case, measured in part(name, "directory", directory.Figures).known().items():
+    for case, measured in part(name, "directory", directory.DirectoryFigures).known().items():
         yield directory.simulated(machine, directory.CASES[case]) / measured
 
 

@@ -5,8 +5,8 @@
 An error compares the time of an operation.  At hold 0 and think 0 the harness's time is subtracted,
 at other points with think 0 the hold is, and at other points nothing is.  Points of one thread are
 drawn but not judged, because one thread shares nothing.  A curve's knee is the smallest thread
-count with at least nine tenths of the best throughput.  Its law expresses the time of a ticket lock
-on one socket as a base plus a price for each waiting core.
+count with at least nine tenths of the best throughput.  The ticket law expresses the time of a
+ticket lock on one socket as a base plus a price for each waiting core.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NEAR_ERROR_PCT = 35.0  # largest error with which a point counts as near
 # share of the best throughput at the knee, and the largest factor between two knees that agree
 KNEE_THROUGHPUT_SHARE, MAX_KNEE_FACTOR = 0.9, 2.0
 KNEE_SETTING_NS = (200, 1000)  # hold and think of the curves whose knees are compared
-# the primitive and the hosts for whose curves the law is computed, from points on one socket
+# the primitive and the hosts to whose curves the ticket law is fitted, with points on one socket
 LAW_CURVES = "ticket_spinlock", ("skylake24", "broadwell10x2")
 THREADS_OF_A_CORE = 2  # threads of one core, which share its copy of the line
 

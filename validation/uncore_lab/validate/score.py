@@ -30,7 +30,8 @@ from uncore_lab.validate.repeat import mean_error
 
 # bounds on the mean and the largest error, in per cent, on machines of quality A and B
 CLASS_MEAN, CLASS_WORST = 4.0, 10.0
-SHIPPED_FIGURES, MATRIX = "carried figures", "matrix"  # sources of the pairs
+# `pairs_from`: the latencies of pairs come from the figures that uncore ships, or from a matrix
+SHIPPED_FIGURES, MATRIX = "carried figures", "matrix"
 SAME_FIGURE_NS2 = 1e-6  # ns squared; figures with a smaller variance are treated as equal
 
 

@@ -43,7 +43,7 @@ MAX_BACK_OFF_S = 100e-6  # longest back-off of a waiting task
 MAX_BACK_OFF_PAUSES = 32678  # FreeBSD's longest back-off on 64 processors and more
 CONTENDED_BELOW_GAIN = 3  # a series is contended if all cores are less than this factor faster
 
-Values = Mapping[str, str | int]
+ParameterValues = Mapping[str, str | int]
 
 
 class Steps(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,7 +55,7 @@ class ScalingFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
     name: str
-    quality: str
+    quality: str  # of the measurement: A (best), A-, B or C
     source: str
     tasks: list[int]
     cores: int
@@ -74,7 +74,7 @@ class Skeleton:
 
     workload: str
     counted: float  # operations of the benchmark for one operation of the skeleton
-    values: Values
+    values: ParameterValues
     # names of parameters, and of defaults, that were chosen to fit the curves
     fitted: Sequence[str]
 

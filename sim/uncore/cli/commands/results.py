@@ -279,7 +279,7 @@ def _is_result(word: str) -> bool:
 
 
 def _sides(words: Sequence[str], on_linux: OnLinux) -> list[tuple[str, Program]]:
-    """Returns the two pairs of a machine and a program."""
+    """Returns the two sides to compare, each as a machine and a program."""
     workloads = [word for word in words if is_workload(word)]
     machines = [word for word in words if not is_workload(word)]
     if sorted((len(machines), len(workloads))) != [1, 2]:

@@ -45,7 +45,7 @@ ADDED_OPTIONS: list[tuple[str, Any, Any]] = [("order", Order, None), ("slow", Sl
 
 def parameter(name: str) -> Parameter:
     declared = options(Job)[name]
-    negative = "" if declared.form.typed in (list[str], bool) else None
+    negative = "" if declared.form.command_line_type in (list[str], bool) else None
     return Parameter(
         name=declared.flag, help=declared.about, group=panel(declared.group), negative=negative
     )
@@ -55,8 +55,8 @@ def fields(*scopes: Scope) -> Iterator[tuple[str, Any, Any]]:
     """Yields the options in these scopes, as fields of a dataclass; seeds are in chance.py."""
     for name, declared in options(Job).items():
         if declared.scope in scopes and name != "seeds":
-            typed = declared.form.typed or declared.type
-            optional = Path | None if typed is Path else typed
+            type_ = declared.form.command_line_type or declared.type
+            optional = Path | None if type_ is Path else type_
             yield name, Annotated[optional, parameter(name)], _default(declared)
 
 

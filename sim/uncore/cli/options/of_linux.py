@@ -94,8 +94,8 @@ class OnLinux(_Declared):  # type: ignore[misc]
     def sources(self, workload: str) -> Sources | None:
         """Returns the sources to compile for this computer; None for a workload."""
         path = Path(workload)
-        more = bool(self.source or self.flags)
-        if path.suffix not in LINUX_SUFFIXES or not is_for_linux(path, more):
+        has_more_inputs = bool(self.source or self.flags)
+        if path.suffix not in LINUX_SUFFIXES or not is_for_linux(path, has_more_inputs):
             return None
         if not untouched(replace(self, arguments=[], source=[], include=[], cflags="")):
             raise UserError(

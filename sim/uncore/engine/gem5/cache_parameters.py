@@ -92,7 +92,9 @@ class Gem5Parts:
         return self._cache(sets, ways, self.line_bits, self.hit, data)
 
     def no_cache(self) -> Value:
-        """Returns a minimal cache for instructions, which this simulation fetches elsewhere."""
+        """Returns a minimal instruction cache, which stays unused: gem5's controllers require one,
+        but harts fetch instructions without gem5's memory system.
+        """
         return self._cache(2, 1, self.line_bits, self.hit)
 
     def bank_cache(self, bank: Bank, tags: int = 1, data: int = 1, hold: bool = True) -> Value:

@@ -30,7 +30,7 @@ class Site(NamedTuple):
     """
 
     source: str
-    chain: tuple[str, ...] = ()  # innermost function first, the user's last
+    chain: tuple[str, ...] = ()  # innermost first; the last function contains `source`
 
     def with_inner(self, inner: tuple[str, ...]) -> Site:
         """Returns the site with `inner`, functions that its innermost function calls, put first."""

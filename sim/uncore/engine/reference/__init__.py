@@ -65,8 +65,8 @@ def run(job: Job, probes: Probes, tick: OnProgress = silent) -> dict[str, Any]:
 
     system = System(job, boot.memory(job, CAN))
     while system.step(SLICE):
-        tick(system.counts.operations, system.clock.now, system.touched)
-    tick(system.counts.operations, system.clock.now, system.touched)
+        tick(system.counts.operations, system.clock.now, system.touched_bytes)
+    tick(system.counts.operations, system.clock.now, system.touched_bytes)
     view = View(system)
     observers: dict[str, Any] = {
         "log": view.log,

@@ -44,7 +44,7 @@ class Agents:
         self.one_slice = None if job.slices == "hash" else int(job.slices)
         self.line_offset = system.chance.line_offset()  # random offset, in lines (V10)
         self.page = 4096 // self.machine.line  # size of a page, in lines
-        self.touched: dict[int, int] = {}  # node of each page that a core has missed on
+        self.node_of_page: dict[int, int] = {}  # node of each page that a core has missed on
 
     def place_harts(self) -> list[Hart]:
         """A1.2, A1.4: returns the program's harts, each at the core on which the job places it."""
@@ -77,7 +77,7 @@ class Agents:
     def home(self, line: int) -> int:
         """A4.1 to A4.4: returns the line's memory node by the job's policy."""
         if self.policy == "first-touch":
-            return self.touched.get(line // self.page, 0)
+            return self.node_of_page.get(line // self.page, 0)
         if self.policy == "addressed":
             return self.addressed(line)
         return self.nodes[line // self.page % len(self.nodes)]
@@ -91,10 +91,10 @@ class Agents:
         """A4.4: records that a core misses on the line. The first miss on a page places it on the
         memory node nearest to the core.
         """
-        if self.policy == "first-touch" and line // self.page not in self.touched:
+        if self.policy == "first-touch" and line // self.page not in self.node_of_page:
             start, fabric = self.machine.core_stops[core], self.system.fabric
             latencies = [fabric.latency(start, m.stop, "control") for m in self.machine.memories]
-            self.touched[line // self.page] = latencies.index(min(latencies))
+            self.node_of_page[line // self.page] = latencies.index(min(latencies))
 
     def above(self, child: int, line: int) -> int:
         """Returns the resolver above an agent. If there are several, it is the one at the line's

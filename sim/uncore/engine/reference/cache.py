@@ -25,7 +25,7 @@ class CachedLine(Client):
     """The state of one line in a core, and the times until which its probes wait."""
 
     changed: Bell = field(kw_only=True)  # rings when a waiting probe may be tried again
-    used: int = 0  # number of the last use, for the LRU order
+    last_use: int = 0  # number of the last use, for the LRU order
     probes: int = 0  # number of probes that wait for this line
     held_until: int = 0  # end of the hold (C4)
     locked_until: int = 0  # end of the atomic that locks the line (C6)
@@ -50,7 +50,7 @@ class CoreCaches:
         which decides only the latency of the hit.
         """
         self.uses += 1
-        line.used = self.uses
+        line.last_use = self.uses
         if line in self.first:
             return True
         if displaced := self.first.victim(line, lambda _: True):
@@ -95,7 +95,7 @@ class CacheLevel:
         lines_of_set = self.content[incoming.line % self.sets]
         if len(lines_of_set) < self.ways:
             return None
-        return min(filter(is_evictable, lines_of_set), key=lambda line: line.used, default=None)
+        return min(filter(is_evictable, lines_of_set), key=lambda line: line.last_use, default=None)
 
 
 def is_evictable(line: CachedLine, now: int) -> bool:

@@ -41,7 +41,7 @@ class Sets:
         entries_of_set.append(entry)
         while len(entries_of_set) > self.ways:
             quiet = (other for other in entries_of_set if other is not entry and other.quiet)
-            oldest = min(quiet, key=lambda other: other.used, default=None)
+            oldest = min(quiet, key=lambda other: other.last_use, default=None)
             if oldest is None:
                 return
             entries_of_set.remove(oldest)
@@ -88,4 +88,4 @@ class Capacity:
         stored or supplied.
         """
         self.uses += 1
-        entry.used = self.uses
+        entry.last_use = self.uses

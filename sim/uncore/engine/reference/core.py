@@ -202,7 +202,7 @@ class Core:
         return value, cost + (hart.weak.stalls() if hart.weak and access.writes else 0)
 
     def event_of(self, access: Access) -> str:
-        """C1, C8: returns the column of the client table, its event, for an access."""
+        """C1, C8: returns an access's event, which is a column of the client table."""
         if access.kind == "load" or (access.kind == "lr" and not self.costs.lr_exclusive):
             return "Load"
         return "Amo" if access.is_amo and self.costs.far_atomics else "Store"

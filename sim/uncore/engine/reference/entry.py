@@ -49,7 +49,7 @@ class Poll:
 
 @dataclass(slots=True)
 class Transaction:
-    """A request being served (R2); without a request, a recall (R7, R8)."""
+    """A request that is being served (R2) or, if `request` is None, a recall (R7, R8)."""
 
     request: Message | None
     record: ServedRequest | None = None
@@ -88,7 +88,7 @@ class Entry:
         # ---- this level's own state
         self.copy: Data | None = None
         self.dirty = False  # the copy differs from the level above
-        self.used = 0  # number of the last use, for LRU
+        self.last_use = 0  # number of the last use, for LRU
         self.readable_at = 0  # time from which this level's data can be read again
         # ---- work under way
         self.queue: deque[Message] = deque()

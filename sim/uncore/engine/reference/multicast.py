@@ -43,7 +43,7 @@ def find(system: System, address: int) -> Word | Send | None:
 class Word:
     """A register with one word of a hart's target set."""
 
-    number: int
+    index: int  # the word has the bits of harts 64 * index to 64 * index + 63
 
     def is_here(self, user: Hart, write: bool, value: int) -> bool:
         return True
@@ -51,8 +51,8 @@ class Word:
     def use(self, user: Hart, write: bool, value: int) -> int:
         """I5: reads or writes the word at once."""
         if write:
-            user.multicast[self.number] = value
-        return user.multicast[self.number]
+            user.multicast[self.index] = value
+        return user.multicast[self.index]
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class System:
         return self.ending.how == "running"
 
     @property
-    def touched(self) -> int:
+    def touched_bytes(self) -> int:
         """Returns the total size, in bytes, of the memory lines that have been touched."""
         return len(self.image) * self.machine.line
 

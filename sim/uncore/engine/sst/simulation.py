@@ -37,7 +37,7 @@ CORE_WIRE_PS = 1  # latency in ps between SST components of one core
 # statistics of a cache: probes that take a copy away, and requests that reach the cache
 LOSSES = ("Inv_recv", "FetchInv_recv", "ForceInv_recv")
 REQUESTS = ("GetS_recv", "GetX_recv", "GetSX_recv")
-MERLIN = {"router": "singlerouter", "ring": "torus", "mesh": "mesh", "full": "hyperx"}
+MERLIN_TOPOLOGIES = {"router": "singlerouter", "ring": "torus", "mesh": "mesh", "full": "hyperx"}
 # ports of a kingsley router, in the order in which `network` numbers those of a mesh
 KINGSLEY = ("east", "west", "north", "south")
 
@@ -271,7 +271,7 @@ class _SstSystem:
         params = self.parts.merlin(number, net)
         path = self.netlist.component(name, "merlin.hr_router", params, part)
         shape = {} if net.shape == "router" else {"shape": net.size, "local_ports": net.local}
-        self.netlist.slot(path, "topology", f"merlin.{MERLIN[net.shape]}", shape)
+        self.netlist.slot(path, "topology", f"merlin.{MERLIN_TOPOLOGIES[net.shape]}", shape)
         return path
 
 

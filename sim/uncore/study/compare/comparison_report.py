@@ -133,7 +133,7 @@ COLUMNS = [*_curves("A", "B"), *_parts("from, holds, waiting for", "A", "B")]
 
 
 def panel(comparison: Comparison) -> plots.Panel:
-    """Returns a picture of both curves."""
+    """Returns a picture of the throughput of both sides by threads."""
     rows = [msgspec.structs.asdict(row) for row in comparison.rows]
     series = {
         name: [(row["threads"], *height(row, side)) for row in rows]

@@ -102,7 +102,7 @@ def crosscheck(
     """Runs the job on each engine, one run at a time, so that host times can be compared."""
     for name in engines:
         engine.usable(name, engine_options=engine_options)
-    crossed = []
+    compared_points = []
     for threads in job.threads:
         sides = []
         for name in engines:
@@ -113,8 +113,8 @@ def crosscheck(
                 raise KeyboardInterrupt
             sides.append(Side(name, result.outcome.points[0], result.host.seconds[0]))
             done()
-        crossed.append(Crossed(threads, tuple(sides)))
-    return crossed
+        compared_points.append(Crossed(threads, tuple(sides)))
+    return compared_points
 
 
 def reasons(engines: Sequence[str]) -> dict[str, tuple[str, ...]]:

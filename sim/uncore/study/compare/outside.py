@@ -44,7 +44,7 @@ MACHINES = {
     4: ("bus:4", "ring:4", "mesh:4x2", "ccx:2x4", "epyc7601x2"),
     16: ("mesh:8x8", "ccx:2x8", "epyc7601x2"),
 }
-# Programs that run on machines with the engine's conventions (topologies/matching), as in tests.
+# Programs that are compared on machines with the other engine's conventions (MATCHING_FILES).
 MATCHED_PROGRAMS = {
     "latency/pingpong": {"rounds": "20"},
     "lock/ticket": {"ops": "40"},

@@ -27,7 +27,7 @@ Number = int | float
 MAX_EXPLORATION_BYTES = 1 << 24
 # message of msgspec: the mistake, and the path to the value
 VALIDATION_ERROR = re.compile(r"(.*?)(?: - at `(?:key in `)?\$?(.*?)`*)?")
-UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
+UNKNOWN_FIELD_ERROR = re.compile(r"Object contains unknown field `(.*)`")
 
 
 class QuantityRange(Struct, forbid_unknown_fields=True, frozen=True):
@@ -131,7 +131,7 @@ class _DocumentReader:
             raise self._error(match[1], keys) from None
 
     def _error(self, what: str, keys: tuple[str, ...]) -> UserError:
-        if unknown := UNKNOWN.fullmatch(what):
+        if unknown := UNKNOWN_FIELD_ERROR.fullmatch(what):
             allowed = KEYS[keys[:1]]
             keys = (*keys, unknown[1])
             what = f"no such key.{nearest(unknown[1], allowed)} There are {', '.join(allowed)}"

@@ -72,7 +72,9 @@ def record(
 def _reasons(
     names: Sequence[str], reason: str, today: str, ledger: Path, written: RecordedDay
 ) -> dict[str, str]:
-    """Returns the reason for each machine that was already predicted on an earlier day."""
+    """Returns, for each machine predicted on an earlier day, the reason (--reason) for another
+    prediction.
+    """
     days = {entry.machine: entry.date for entry in entries(ledger) if entry.date != today}
     for name in names:
         if name in figures.machines_with_figures():
