@@ -47,7 +47,7 @@ std::string Stream::take(std::size_t most, bool peeks, Got& got) {
     got.from = parts_.front().from, got.whole = parts_.front().bytes.size();
   for (auto part = parts_.begin(); part != parts_.end() && taken.size() < most; ++part) {
     taken += part->bytes.substr(0, most - taken.size());
-    if (datagrams_) break;
+    if (datagrams_ || part->packed) break;
   }
   if (peeks || parts_.empty()) return taken;
   if (datagrams_) {
@@ -60,10 +60,13 @@ std::string Stream::take(std::size_t most, bool peeks, Got& got) {
     std::string& first = parts_.front().bytes;
     const std::size_t part = std::min(left, first.size());
     left -= part;
-    if (part == first.size())
-      parts_.pop_front();
-    else
+    if (part < first.size() && !parts_.front().packed) {
       first.erase(0, part);
+      parts_.front().taken += part;
+    } else {
+      bytes_ -= first.size() - part;
+      parts_.pop_front();
+    }
   }
   return taken;
 }
@@ -94,13 +97,12 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how
 // Copies bytes to the program. If a buffer is not mapped, fails before it takes any byte.
 Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool peeks, Got& got) {
   const uint64_t room = size_of(to) - at;
-  const std::size_t most = datagrams_ ? room : std::min<uint64_t>(room, OpenFile::kMaxTransfer);
   const auto reach = [&](UserBuffer part, uint64_t) {
     return os.memory.reach(t, part.address, part.size, UserMemory::Use::write);
   };
-  const int64_t fault = co_await each(to, at, std::min(most, bytes()), reach);
+  const int64_t fault = co_await each(to, at, std::min(room, bytes()), reach);
   const bool stays = peeks || (fault < 0 && !datagrams_);  // a fault discards a datagram
-  const std::string taken = take(most, stays, got);
+  const std::string taken = take(room, stays, got);
   if (!stays) co_await notify(os, t, writer, POLLOUT);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(taken.data());
   const auto copy = [&](UserBuffer part, uint64_t place) {
@@ -111,17 +113,25 @@ Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, boo
   co_return failed < 0 ? failed : static_cast<int64_t>(taken.size());
 }
 
+// True if the last page of a pipe has room for these bytes.
+bool Stream::can_join(std::size_t size) const {
+  if (!pages_ || size == 0 || !has_some() || parts_.back().packed) return false;
+  return parts_.back().taken + parts_.back().bytes.size() + size <= kPipeBuf;
+}
+
 // Sends a datagram as a whole. Sends other bytes in parts of up to kPipeBuf, and waits for room
-// before each.
+// before each. What is left over of whole pages goes into the last page of a pipe, if it can.
 Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how,
                   std::string sender) {
   const uint64_t all = size_of(from);
   uint64_t done = 0;
   if (all == 0 && !datagrams_ && !reader_closed_ && !writer_closed_) co_return 0;
   do {
-    const std::size_t part = std::min<uint64_t>(all - done, datagrams_ ? room_ : kPipeBuf);
+    const bool joins = done == 0 && can_join(all % kPipeBuf);
+    const std::size_t whole = std::min<uint64_t>(all - done, datagrams_ ? room_ : kPipeBuf);
+    const std::size_t part = joins ? all % kPipeBuf : whole;
     if (datagrams_ && part < all) co_return -EMSGSIZE;
-    const auto ready = [&] { return reader_closed_ || writer_closed_ || has_room(part); };
+    const auto ready = [&] { return reader_closed_ || writer_closed_ || joins || has_room(part); };
     if (!ready() && !how.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
     if (!ready()) {
       const WaitQueue::Member waits(self.ready, t);
@@ -141,7 +151,10 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how,
     const int64_t fault = co_await each(from, done, part, copy);
     if (fault < 0) co_return done ? static_cast<int64_t>(done) : fault;
     bytes_ += part;
-    if (part || datagrams_) parts_.push_back({std::move(bytes), sender});
+    if (joins && can_join(part))
+      parts_.back().bytes += bytes;
+    else if (part || datagrams_)
+      parts_.push_back({.bytes = std::move(bytes), .from = sender, .packed = how.packs});
     done += part;
     co_await notify(os, t, reader, POLLIN);
   } while (done < all);
