@@ -2,8 +2,15 @@
 #include "raw.h"
 
 enum {
-  HERE = -100, CREATE = 0100, EXCLUSIVE = 0200, EMPTY = 01000, APPEND = 02000, FOLDER = 0200000,
-  READ = 0, WRITE = 1, BOTH = 2,
+  HERE = -100,
+  CREATE = 0100,
+  EXCLUSIVE = 0200,
+  EMPTY = 01000,
+  APPEND = 02000,
+  FOLDER = 0200000,
+  READ = 0,
+  WRITE = 1,
+  BOTH = 2,
 };
 
 static struct thread threads[4];
@@ -64,7 +71,8 @@ static int named(void) {
   char at[64];
   if (call(N_mkdirat, HERE, "/tmp/uc-d", 0755) || call(N_mkdirat, HERE, "/tmp/uc-d", 0755) != -17)
     return 1;
-  if (call(N_chdir, "/tmp/uc-d") || call(N_getcwd, at, 64) != 10 || !same(at, "/tmp/uc-d")) return 2;
+  if (call(N_chdir, "/tmp/uc-d") || call(N_getcwd, at, 64) != 10 || !same(at, "/tmp/uc-d"))
+    return 2;
   if (put("a", "A") || put("b", "B") || !holds("../uc-d/./a", "A")) return 3;
   if (call(N_renameat2, HERE, "a", HERE, "b", 1) != -17) return 4;
   if (call(N_renameat2, HERE, "a", HERE, "b", 0) || !holds("b", "A") || holds("a", "A")) return 5;
@@ -75,7 +83,8 @@ static int named(void) {
   if (call(N_readlinkat, HERE, "l", at, 64) != 1 || at[0] != 'b') return 10;
   if (call(N_mkdirat, HERE, "in", 0755) || put("in/x", "x")) return 11;
   if (call(N_renameat2, HERE, "in", HERE, "in/side", 0) != -22) return 12;
-  if (call(N_unlinkat, HERE, "in", 0x200) != -39 || call(N_unlinkat, HERE, "in", 0) != -21) return 13;
+  if (call(N_unlinkat, HERE, "in", 0x200) != -39 || call(N_unlinkat, HERE, "in", 0) != -21)
+    return 13;
   const long open = open_at("in/x", BOTH);
   if (call(N_unlinkat, HERE, "in/x", 0) || call(N_unlinkat, HERE, "in", 0x200)) return 14;
   if (call(N_pread64, open, at, 9, 0) != 1 || at[0] != 'x') return 15;  // without a name
@@ -126,6 +135,22 @@ static int mapped(void) {
   private[0] = 'z';
   if (call(N_pread64, file, text, 1, 0) != 1 || text[0] != 'x') return 11;
   return call(N_unlinkat, HERE, "/dev/shm/uc-m", 0) == 0 ? 0 : 12;
+}
+
+// A store to a mapped file comes before a call that follows it, which reads or changes the file.
+static int stored(void) {
+  const long file = call(N_memfd_create, "file", 0);
+  call(N_ftruncate, file, 20480);
+  volatile char* const at = map(file, 20480, 0);
+  for (int i = 0; i < 20480; i += 4096) at[i + 9] = 1;
+  at[9] = 7, call(N_pwrite64, file, "a", 1, 9);
+  if (at[9] != 'a') return 1;
+  at[4105] = 7;
+  if (call(N_pread64, file, text, 1, 4105) != 1 || text[0] != 7) return 2;
+  at[8201] = 7, call(N_fallocate, file, 3, 8192, 4096);
+  if (at[8201]) return 3;
+  at[16393] = 7, call(N_ftruncate, file, 16384), call(N_ftruncate, file, 20480);
+  return at[16393] ? 4 : 0;
 }
 
 static u32* shared;
@@ -225,6 +250,7 @@ int run(int count, char** words) {
   if (same(what, "named")) return named();
   if (same(what, "devices")) return devices();
   if (same(what, "mapped")) return mapped();
+  if (same(what, "stored")) return stored();
   if (same(what, "mapped_by_all")) return mapped_by_all();
   if (same(what, "appended")) return appended();
   if (same(what, "sparse")) return sparse();

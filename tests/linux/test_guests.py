@@ -14,7 +14,7 @@ WORDS = {
     "waits": "pipes long_writes broken_pipes closed_pipes epolls edges once nested nested_deeply"
     " in_turn pool masked timers signal_files selects",
     "talks": "pairs datagrams over_loopback refused unix_names shut_down echoes nowhere_to",
-    "files": "written named devices mapped mapped_by_all appended sparse lists",
+    "files": "written named devices mapped stored mapped_by_all appended sparse lists",
     "shares": "file_locks exclusive_pollers one_of_a_pool exclusive_is_for_good streams sequences"
     " datagrams cut_off all_of_it large",
 }

@@ -143,6 +143,9 @@ int64_t may_map(const Task& t, const OpenFileRef& open) {
   if (kind == MAP_SHARED_VALIDATE && (t.args[3] & ~kLegacyFlags)) return -EOPNOTSUPP;
   if (shared && !open->writes() && (t.args[2] & Space::write)) return -EACCES;
   if (!open->reads()) return -EACCES;
+  const uint32_t seals = open->is_regular() ? open->inode()->seals : 0;
+  const bool is_sealed = seals & (kSealWriting | kSealNewWriting);
+  if (is_sealed && shared && (t.args[2] & Space::write)) return -EPERM;
   const bool is_zero = open->inode() && open->inode()->device == kZero;
   return open->is_regular() || is_zero ? 0 : -ENODEV;
 }

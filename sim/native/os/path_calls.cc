@@ -31,6 +31,7 @@ enum : uint64_t {
   AT_EACCESS = 0x200,  // of faccessat
   AT_NO_AUTOMOUNT = 0x800,
   AT_EMPTY_PATH = 0x1000,
+  kSync = 0x6000,  // AT_STATX_SYNC_TYPE
   RENAME_NOREPLACE = 1,
   RENAME_EXCHANGE = 2,
 };
@@ -207,47 +208,26 @@ Work openat(Linux& os, Task& t) {
     if (const int64_t may = may_open(found, flags); may < 0) co_return may;
     if (!found.node) found.node = create(os, found, t.args[3]);
   }
-  if ((flags & O_TRUNC) && found.node->kind == Inode::Kind::file) resize(os, t, *found.node, 0);
+  if ((flags & O_TRUNC) && found.node->kind == Inode::Kind::file)
+    co_await resize(os, t, found.node, 0);
   co_return os.files.open(make_open_file(os, t, found.node, flags), os.limits.descriptors(), flags);
 }
 
 // Makes a file without a path. The call's name argument is ignored, because it only serves for
 // debugging.
 Work memfd_create(Linux& os, Task& t) {
-  // MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_NOEXEC_SEAL and MFD_EXEC. MFD_HUGETLB is not supported.
-  constexpr uint64_t kCloses = 1, kKnown = kCloses | 2 | 8 | 16, kNotBoth = 8 | 16;
+  // MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_NOEXEC_SEAL, MFD_EXEC; there are no huge pages.
+  constexpr uint64_t kCloses = 1, kSealable = 2, kNoExecution = 8;
+  constexpr uint64_t kNotBoth = kNoExecution | 16, kKnown = kCloses | kSealable | kNotBoth;
   const auto flags = static_cast<uint32_t>(t.args[1]);
   if ((flags & ~kKnown) || (flags & kNotBoth) == kNotBoth) co_return -EINVAL;
   if (os.memory.usable(t.args[0], 1, UserMemory::Use::read) == 0) co_return -EFAULT;
-  const InodeRef node = os.files.tree.make(Inode::Kind::file, 0777);
+  const InodeRef node = os.files.tree.make(Inode::Kind::file, flags & kNoExecution ? 0666 : 0777);
   node->links = 0;
+  if (flags & kSealable) node->seals = 0;
+  if (flags & kNoExecution) node->seals = kSealExecution;
   const auto file = std::make_shared<TreeFile>(node, O_RDWR | O_LARGEFILE);
   co_return os.files.open(file, os.limits.descriptors(), flags & kCloses ? uint64_t{O_CLOEXEC} : 0);
-}
-
-Work newfstatat(Linux& os, Task& t) {
-  constexpr uint32_t kSync = 0x6000;  // AT_STATX_SYNC_TYPE
-  constexpr uint64_t kKnown = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | kSync;
-  uint64_t first = 0;
-  int64_t failed = 0;
-  const bool may_be_empty = t.args[3] & AT_EMPTY_PATH;
-  if (static_cast<uint32_t>(t.args[3]) & ~kKnown) co_return -EINVAL;
-  if (t.args[1] || !may_be_empty)
-    failed = co_await os.memory.copy_in(t, t.args[1], {reinterpret_cast<uint8_t*>(&first), 1});
-  if (failed == 0 && first == 0 && may_be_empty) {
-    if (is_working(t.args[0])) {
-      const Stat s = Stat::of(*os.files.working);
-      co_return co_await os.memory.write(t, s, t.args[2]);
-    }
-    t.args[1] = t.args[2];
-    co_return co_await fstat(os, t);
-  }
-  Found found;
-  failed = co_await find(os, t, t.args[0], t.args[1],
-                         t.args[3] & AT_SYMLINK_NOFOLLOW ? Last::no_follow : Last::follow, found);
-  if (failed < 0) co_return failed;
-  const Stat s = Stat::of(*found.node);
-  co_return co_await os.memory.write(t, s, t.args[2]);
 }
 
 namespace {
@@ -281,8 +261,75 @@ Work fstatfs(Linux& os, Task& t) {
   co_return co_await write_statfs(os, t, t.args[1]);
 }
 
-// Fails as in a kernel without statx. C libraries then call newfstatat.
-Work statx(Linux&, Task&) { co_return -ENOSYS; }
+namespace {
+
+struct StatX {  // struct statx
+  uint32_t mask = 0, block = 4096;
+  uint64_t attributes = 0;
+  uint32_t links = 0, user = 0, group = 0;
+  uint16_t mode = 0, pad = 0;
+  uint64_t number = 0, size = 0, blocks = 0, known_attributes = 0;
+  uint64_t times[8] = {};
+  uint32_t of_device[2] = {}, device[2] = {};  // major, minor
+  uint64_t mount = 1, more[13] = {};
+
+  // Files of the tree tell of the last changes' times only if asked for one (fill_mg_cmtime).
+  StatX(const Stat& stat, uint32_t asked) {
+    constexpr uint32_t kUsual = 0x7ff, kChanges = 0xc0, kBirth = 0x800, kMount = 0x1000;  // STATX_
+    const bool is_in_tree = stat.number != 0, is_told = (asked & kChanges) || !is_in_tree;
+    mask = kUsual | kMount | (asked & kBirth);
+    if (!is_told) mask &= ~kChanges;
+    links = stat.links, user = stat.user, group = stat.group;
+    mode = static_cast<uint16_t>(stat.mode);
+    number = stat.number, size = static_cast<uint64_t>(stat.size);
+    blocks = static_cast<uint64_t>(stat.blocks);
+    of_device[0] = static_cast<uint32_t>(stat.of_device >> 8), of_device[1] = stat.of_device & 255;
+    device[1] = static_cast<uint32_t>(stat.device);
+  }
+};
+static_assert(sizeof(StatX) == 256);
+
+// Finds what newfstatat, statx describe: sets `stat`.
+Work describe(Linux& os, Task& t, uint64_t flags, Stat& stat) {
+  uint8_t first = 0;
+  int64_t failed = 0;
+  const bool may_be_empty = flags & AT_EMPTY_PATH;
+  if (t.args[1] || !may_be_empty) failed = co_await os.memory.copy_in(t, t.args[1], {&first, 1});
+  if (failed == 0 && first == 0 && may_be_empty) {
+    const OpenFileRef file = os.files.any_at(t.args[0]);
+    if (!file && !is_working(t.args[0])) co_return -EBADF;
+    stat = file ? file->stat() : Stat::of(*os.files.working);
+    co_return 0;
+  }
+  Found found;
+  failed = co_await find(os, t, t.args[0], t.args[1],
+                         flags & AT_SYMLINK_NOFOLLOW ? Last::no_follow : Last::follow, found);
+  if (failed < 0) co_return failed;
+  stat = Stat::of(*found.node);
+  co_return 0;
+}
+
+constexpr uint32_t kStatFlags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | kSync;
+
+}  // namespace
+
+Work newfstatat(Linux& os, Task& t) {
+  Stat stat;
+  if (static_cast<uint32_t>(t.args[3]) & ~kStatFlags) co_return -EINVAL;
+  const int64_t failed = co_await describe(os, t, t.args[3], stat);
+  if (failed < 0) co_return failed;
+  co_return co_await os.memory.write(t, stat, t.args[2]);
+}
+
+Work statx(Linux& os, Task& t) {
+  const auto flags = static_cast<uint32_t>(t.args[2]), asked = static_cast<uint32_t>(t.args[3]);
+  Stat stat;
+  if ((flags & ~kStatFlags) || (flags & kSync) == kSync || asked >> 31) co_return -EINVAL;
+  const int64_t failed = co_await describe(os, t, flags, stat);
+  if (failed < 0) co_return failed;
+  const StatX all(stat, asked);
+  co_return co_await os.memory.write(t, all, t.args[4]);
+}
 
 namespace {
 Work may_access(Linux& os, Task& t, uint64_t flags) {
@@ -418,6 +465,7 @@ Work fchmodat(Linux& os, Task& t) {
   const int64_t failed = co_await find(os, t, t.args[0], t.args[1], Last::follow, found);
   if (failed < 0) co_return failed;
   if (found.node->sealed) co_return -EROFS;
+  if (!may_change_mode(*found.node, t.args[2])) co_return -EPERM;
   found.node->mode = static_cast<uint32_t>(t.args[2] & 07777);
   co_return 0;
 }
@@ -429,7 +477,7 @@ Work truncate(Linux& os, Task& t) {
   if (failed < 0) co_return failed;
   if (found.node->sealed) co_return -EROFS;
   if (found.node->is_directory()) co_return -EISDIR;
-  co_return resize(os, t, *found.node, t.args[1]);
+  co_return co_await resize(os, t, found.node, t.args[1]);
 }
 
 namespace {
