@@ -679,6 +679,42 @@ static int datagrams(void) {
   return 0;
 }
 
+// ---- names of threads, memory that is locked, a peer that has closed its connection
+
+static struct thread child;
+static long tells_name(long of) {
+  char name[17] = "................";
+  (void)of, told(call(N_prctl, 16, name)), say(name), say("|"), say(name + 12);
+  return 0;
+}
+static int few(void) {
+  about("names");
+  told(call(N_prctl, 15, "a")), tells_name(0), told(call(N_prctl, 15, "fifteen letters and more"));
+  tells_name(0), told(call(N_prctl, 15, 0)), told(call(N_prctl, 16, 0)),
+      told(call(N_prctl, 15, ""));
+  tells_name(0), told(call(N_prctl, 15, "parent"));
+  start(&child, tells_name, 0), join(&child), told(call(N_prctl, 15, "again")), tells_name(0);
+  about("locked");
+  for (long flags = 0; flags < 9; ++flags) told(call(N_mlockall, flags));
+  told(call(N_munlockall));
+  about("a closed peer");
+  for (int unread = 0; unread < 2; ++unread) {
+    const struct name here = port(45003);
+    const long listener = made(INTERNET, STREAM), one = call(N_socket, INTERNET, STREAM, 0);
+    told(call(N_setsockopt, listener, 1, 2, &(int){1}, 4)), told(call(N_bind, listener, &here, 16));
+    told(call(N_listen, listener, 4)), told(call(N_connect, one, &here, 16));
+    const long end = call(N_accept4, listener, 0, 0, NONBLOCK);
+    told(call(N_write, end, "abc", 3));
+    if (unread) told(call(N_write, one, "unread", 6));
+    told(call(N_close, end)), told(call(N_close, listener));
+    for (int i = 0; i < 3; ++i) told(call(N_sendto, one, "abc", 3, 0x4000));
+    for (int i = 0; i < 3; ++i) told(call(N_recvfrom, one, bytes, 8, 64));
+    told(call(N_close, one));
+  }
+  say("\n");
+  return 0;
+}
+
 int run(int count, char** word) {
   static const struct {
     const char* word;
@@ -687,7 +723,7 @@ int run(int count, char** word) {
       {"sockets", sockets},     {"names", names},         {"sizes", sizes},
       {"futexes", futexes},     {"nested", nested},       {"timers", timers},
       {"seals", seals},         {"holes", holes},         {"packets", packets},
-      {"described", described}, {"datagrams", datagrams},
+      {"described", described}, {"datagrams", datagrams}, {"few", few},
   };
   for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)
     if (same(word[1], each[i].word)) return each[i].run();

@@ -354,5 +354,11 @@ int64_t may_lock(const Linux& os, const Task& t, bool locks) {
 }  // namespace
 Work mlock(Linux& os, Task& t) { co_return may_lock(os, t, true); }
 Work munlock(Linux& os, Task& t) { co_return may_lock(os, t, false); }
+Work mlockall(Linux&, Task& t) {
+  constexpr uint32_t kOnFault = 4, kKnown = 1 | 2 | kOnFault;  // MCL_CURRENT, MCL_FUTURE
+  const auto flags = static_cast<uint32_t>(t.args[0]);
+  co_return !flags || (flags & ~kKnown) || flags == kOnFault ? -EINVAL : 0;
+}
+Work munlockall(Linux&, Task&) { co_return 0; }
 
 }  // namespace uncore::calls

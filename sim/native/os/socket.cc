@@ -22,7 +22,9 @@ uint16_t Addresses::free_port(const std::string& family) {
   return next_port_++;
 }
 
-bool Socket::keeps_boundaries() const { return type != 1; }  // SOCK_STREAM
+constexpr uint32_t kStream = 1;  // SOCK_STREAM
+
+bool Socket::keeps_boundaries() const { return type != kStream; }
 
 Stream& Socket::inbox() {
   if (!in) {
@@ -105,7 +107,6 @@ Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
   co_return co_await receive(os, t, std::move(to), {.waits = !(flags & O_NONBLOCK)}, got);
 }
 Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got) {
-  constexpr uint32_t kStream = 1;
   if (is_datagram()) inbox();
   if (pending) co_return -std::exchange(pending, 0);
   if (!in) co_return type == kStream && !is_internet() ? -EINVAL : -ENOTCONN;
@@ -144,6 +145,10 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
     if (const int64_t no = may_send(os, from); no < 0) co_return no;
   const auto other = to ? std::dynamic_pointer_cast<Socket>(to->reader.lock()) : nullptr;
   if (is_message && is_datagram() && other && !may_send_to(*other)) co_return -EPERM;
+  const bool is_connection = type == kStream && is_internet();
+  if (is_connection && in && in->take_reset()) co_return -ECONNRESET;
+  if (is_connection && to && to->is_reader_closed() && !std::exchange(is_refused, true))
+    co_return static_cast<int64_t>(size_of(from));  // the answer comes later
   const bool is_broken_pipe = is_send_shut || (!to && is_internet() && !is_datagram());
   if (is_broken_pipe && how.signals)
     co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
@@ -162,7 +167,10 @@ Work Socket::hang_up(Linux& os, Task& t) {
   if (other && !is_internet() && other->out == in) other->peer = name;
   const std::shared_ptr<Stream> from = in, to = out;
   const std::deque<SocketRef> left = std::exchange(accept_queue, {});
-  if (to && from && from->has_some() && !is_datagram()) to->reset();
+  if (to && from && from->has_some() && !is_datagram()) {
+    to->reset();
+    if (other) other->is_refused = true;
+  }
   if (from) co_await from->close_reading(os, t);
   if (to && !is_datagram()) co_await to->close_writing(os, t);
   for (const SocketRef& other : left) {

@@ -85,6 +85,8 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   std::deque<SocketRef> accept_queue;  // connections that accept(2) has not yet returned
   // Error that the next call returns: nobody had the address to which a datagram was sent.
   int32_t pending = 0;
+  // The peer of a connection over AF_INET has refused bytes, because it has closed its socket.
+  bool is_refused = false;
 };
 
 }  // namespace uncore
