@@ -486,13 +486,282 @@ static int timers(void) {
   return 0;
 }
 
+// ---- files without names: seals, holes, transfers of any size
+
+enum {
+  GETFL = 3,
+  SETFL = 4,
+  PIPE_SIZE = 1031,
+  ADD_SEALS = 1033,
+  GET_SEALS = 1034,
+  DIRECT = 0x4000
+};
+enum { KEEPS_SIZE = 1, PUNCHES = 2 };
+
+static long memory_file(long flags, u64 size) {
+  const long file = call(N_memfd_create, "file", flags);
+  call(N_write, file, bytes, size);
+  return file;
+}
+static long mapped(long file, long rights, long kind) {
+  const long at = call(N_mmap, 0, 4096, rights, kind, file, 0);
+  failed(at);
+  return at;
+}
+static int seals(void) {
+  const long flags[] = {0, 2, 8, 10, 16, 18};
+  for (int i = 0; i < 6; ++i) {
+    const long file = memory_file(flags[i], 5000);
+    about("flags"), told(flags[i]), told(call(N_fcntl, file, GET_SEALS));
+    failed(call(N_fchmod, file, 0600)), failed(call(N_fchmod, file, 0700));
+    told(call(N_fcntl, file, ADD_SEALS, 64)), told(call(N_fcntl, file, ADD_SEALS, 0));
+    told(call(N_fcntl, file, ADD_SEALS, 32)), told(call(N_fcntl, file, GET_SEALS));
+    failed(call(N_fchmod, file, 0600)), failed(call(N_fchmod, file, 0710));
+    told(call(N_fcntl, file, ADD_SEALS, 1)), told(call(N_fcntl, file, ADD_SEALS, 4));
+  }
+  for (long seal = 1; seal < 64; seal += seal) {
+    const long file = memory_file(2, 5000);
+    about("seal"), told(seal), told(call(N_fcntl, file, ADD_SEALS, seal));
+    told(call(N_fcntl, file, GET_SEALS));
+    told(call(N_pwrite64, file, bytes, 8192, 0)), told(call(N_ftruncate, file, 5000));
+    told(call(N_pwrite64, file, bytes, 100, 4950)), told(call(N_pwrite64, file, bytes, 0, 9000));
+    told(call(N_ftruncate, file, 5000)), told(call(N_pwrite64, file, bytes, 3000, 4000));
+    told(call(N_fallocate, file, 0, 0, 9000)), told(call(N_fallocate, file, KEEPS_SIZE, 0, 20000));
+    told(call(N_fallocate, file, KEEPS_SIZE | PUNCHES, 0, 100));
+    told(call(N_ftruncate, file, 6000)), told(call(N_ftruncate, file, 7000));
+    told(call(N_ftruncate, file, 7000)), mapped(file, 3, 2), mapped(file, 1, 1);
+    mapped(file, 3, 1);
+  }
+  const long file = memory_file(2, 5000), at = mapped(file, 3, 1);
+  about("mapped"), told(call(N_fcntl, file, ADD_SEALS, 8));
+  told(call(N_fcntl, file, ADD_SEALS, 24)), told(call(N_fcntl, file, ADD_SEALS, 32));
+  told(call(N_fcntl, file, ADD_SEALS, 16)), told(call(N_fcntl, file, GET_SEALS));
+  *(volatile char*)at = 'x', told(call(N_pread64, file, bytes, 1, 0)), told(bytes[0] == 'x');
+  told(call(N_munmap, at, 4096)), told(call(N_fcntl, file, ADD_SEALS, 8));
+  int ends[2];
+  call(N_pipe2, ends, NONBLOCK);
+  about("others"), told(call(N_fcntl, ends[0], GET_SEALS)),
+      told(call(N_fcntl, ends[1], ADD_SEALS, 0));
+  told(call(N_fcntl, 999, GET_SEALS)), told(call(N_fcntl, ends[0], ADD_SEALS, 0)), say("\n");
+  return 0;
+}
+
+// Tells of the first and last byte that is zero, or -1.
+static void zeros(long file, u64 size) {
+  static char all[40000];
+  long first = -1, last = -1;
+  call(N_pread64, file, all, size, 0);
+  for (u64 i = 0; i < size; ++i)
+    if (!all[i]) first = first < 0 ? (long)i : first, last = (long)i;
+  told(first), told(last), told(call(N_lseek, file, 0, 4)), told(call(N_lseek, file, 8192, 3));
+}
+static int holes(void) {
+  static char large[300000];
+  static const long ranges[][2] = {{5000, 9000},  {0, 4096}, {4096, 8192}, {100, 50},
+                                   {19000, 9000}, {4095, 2}, {0, 40000},   {20000, 1}};
+  for (u64 i = 0; i < sizeof large; ++i) large[i] = (char)(i % 251 + 1);
+  for (int i = 0; i < 8; ++i) {
+    const long file = call(N_memfd_create, "file", 0);
+    call(N_write, file, large, 20000);
+    about("hole"), told(call(N_fallocate, file, PUNCHES | KEEPS_SIZE, ranges[i][0], ranges[i][1]));
+    told(call(N_lseek, file, 0, 2)), zeros(file, 20000);
+    told(call(N_pwrite64, file, "x", 1, ranges[i][0])), told(call(N_lseek, file, 0, 2));
+  }
+  const long file = call(N_memfd_create, "file", 0);
+  about("mapped"), told(call(N_write, file, large, 20000));
+  volatile char* const at = (char*)call(N_mmap, 0, 20480, 3, 1, file, 0);
+  at[9000] = 7, told(call(N_fallocate, file, PUNCHES | KEEPS_SIZE, 4096, 8192));
+  told(at[4095]), told(at[4096]), told(at[9000]), told(at[12288]);
+  about("modes");
+  for (long mode = 0; mode < 256; ++mode) {
+    const long answer = call(N_fallocate, file, mode, 100, 10);
+    if (answer != -95) told(mode), told(answer);
+  }
+  about("many bytes");
+  told(call(N_pwrite64, file, large, 300000, 10)), told(call(N_lseek, file, 10, 0));
+  memset(large, 0, sizeof large), told(call(N_read, file, large, 300000));
+  told(large[0]), told(large[299999]), told(call(N_read, file, large, 1));
+  int ends[2];
+  call(N_pipe2, ends, NONBLOCK), told(call(N_fcntl, ends[0], PIPE_SIZE, 1 << 20));
+  told(call(N_write, ends[1], large, 300000)), told(call(N_read, ends[0], large, 300000));
+  say("\n");
+  return 0;
+}
+
+// ---- pipes, in pages
+
+static int unread(long file) {
+  int many = -1;
+  call(N_ioctl, file, 0x541b, &many);
+  return many;
+}
+static void fills(int ends[2], long size) {
+  long many = 0;
+  while (call(N_write, ends[1], bytes, size) == size) ++many;
+  told(many), told(unread(ends[0]));
+}
+static void empties(int ends[2]) {
+  while (call(N_read, ends[0], bytes, sizeof bytes) > 0) continue;
+}
+static int packets(void) {
+  static char large[100000];
+  static const long sizes[] = {1, 2, 100, 1000, 1365, 2048, 3000, 4095, 4096, 4097, 5000, 8192};
+  int ends[2];
+  for (long direct = 0; direct <= DIRECT; direct += DIRECT) {
+    call(N_pipe2, ends, NONBLOCK | direct);
+    about(direct ? "packets" : "bytes");
+    told(call(N_fcntl, ends[0], GETFL) & DIRECT), told(call(N_fcntl, ends[1], GETFL) & DIRECT);
+    told(call(N_write, ends[1], "abc", 3)), told(call(N_write, ends[1], "defgh", 5));
+    told(call(N_write, ends[1], large, 9000)), told(unread(ends[0]));
+    for (long size = 2; size < 30000; size *= 9) told(call(N_read, ends[0], large, size));
+    told(call(N_read, ends[0], large, 20000)), told(call(N_write, ends[1], large, 0));
+    told(call(N_read, ends[0], large, 20000)), told(call(N_read, ends[0], large, 0));
+    about("filled");
+    for (int i = 0; i < 12; ++i) {
+      fills(ends, sizes[i]);
+      told(call(N_write, ends[1], large, 1)), told(call(N_read, ends[0], large, 1));
+      told(call(N_write, ends[1], large, 9000)), told(call(N_read, ends[0], large, 5000));
+      told(call(N_write, ends[1], large, 9000)), told(unread(ends[0])), empties(ends);
+    }
+    about("large"), told(call(N_write, ends[1], large, 100000)), told(unread(ends[0]));
+    told(call(N_read, ends[0], large, 100000)), told(unread(ends[0])), empties(ends);
+    about("joined");
+    for (int i = 0; i < 6; ++i) told(call(N_write, ends[1], large, 1500));
+    told(call(N_fcntl, ends[1], PIPE_SIZE, 4096)), told(call(N_fcntl, ends[1], PIPE_SIZE, 8192));
+    told(call(N_fcntl, ends[1], PIPE_SIZE, 16384)), fills(ends, 500), empties(ends);
+    told(call(N_write, ends[1], large, 4000)), told(call(N_read, ends[0], large, 3990));
+    for (int i = 0; i < 3; ++i) told(call(N_write, ends[1], large, 90));
+    fills(ends, 90), empties(ends);
+  }
+  about("mixed");
+  told(call(N_fcntl, ends[1], SETFL, NONBLOCK)), told(call(N_write, ends[1], "abcd", 4));
+  told(call(N_fcntl, ends[1], SETFL, NONBLOCK | DIRECT)), told(call(N_write, ends[1], "ef", 2));
+  told(call(N_write, ends[1], large, 4096)), told(call(N_write, ends[1], "gh", 2));
+  told(call(N_fcntl, ends[1], SETFL, NONBLOCK)), told(call(N_write, ends[1], "ij", 2));
+  told(call(N_write, ends[1], "kl", 2));
+  for (int i = 0; i < 5; ++i) told(call(N_read, ends[0], large, 5));
+  say("\n");
+  return 0;
+}
+
+// ---- statx
+
+static void looks(long folder, const void* name, long flags, long mask) {
+  static u32 stat[64];
+  for (int i = 0; i < 64; ++i) stat[i] = 99;
+  const long answer = call(N_statx, folder, name, flags, mask, stat);
+  told(answer);
+  if (answer == 0) told(stat[0] & 0xfff), told(stat[4]), told(stat[7] & 0777777);
+}
+static int described(void) {
+  enum { EMPTY = 0x1000, SYNC = 0x6000, USUAL = 0x7ff };
+  const long file = memory_file(0, 5000);
+  int ends[2];
+  call(N_pipe2, ends, NONBLOCK);
+  about("masks");
+  for (u64 mask = 0; mask <= 0x80000000; mask = mask ? mask * 2 : 1)
+    looks(file, "", EMPTY, (long)mask);
+  about("flags");
+  for (u64 flag = 1; flag <= 0x80000000; flag *= 2)
+    told(call(N_statx, AT_FDCWD, "/", flag, USUAL, bytes));
+  looks(file, "", EMPTY | SYNC, USUAL), looks(file, "", EMPTY | 0x2000, USUAL);
+  about("names");
+  looks(file, "", 0, USUAL), looks(file, 0, 0, USUAL), looks(999, "", EMPTY, USUAL);
+  looks(file, "none", 0, USUAL), looks(AT_FDCWD, "/none/at/all", 0, USUAL);
+  looks(AT_FDCWD, (char*)8, 0, USUAL), looks(file, "/dev/null", 0, USUAL);
+  about("kinds"), looks(ends[0], "", EMPTY, USUAL);
+  looks(AT_FDCWD, "/dev/zero", 0, USUAL), looks(call(N_socket, UNIX, STREAM, 0), "", EMPTY, USUAL);
+  about("places"), told(call(N_statx, file, "", EMPTY, USUAL, 8));
+  told(call(N_statx, file, "", EMPTY, USUAL, 0)), say("\n");
+  return 0;
+}
+
+// ---- datagrams over loopback to addresses that nobody has
+
+static void pending(long socket) {
+  int error = -1, size = 4, mask = 0;
+  struct {
+    int file;
+    short events, ready;
+  } one = {(int)socket, 5, 0};
+  long zero[2] = {0, 0};
+  told(call(N_ppoll, &one, 1, zero, 0, 8)), mask = one.ready & ~4, told(mask);
+  told(call(N_getsockopt, socket, 1, 4, &error, &size)), told(error);
+}
+static int datagrams(void) {
+  static char large[70000];
+  const struct name nobody = port(45001), other = port(45002);
+  const long free = made(INTERNET, DATAGRAM), bound = made(INTERNET, DATAGRAM);
+  const long to = made(INTERNET, DATAGRAM);
+  about("unconnected"), told(call(N_sendto, free, "abc", 3, 0, &nobody, 16)), pending(free);
+  told(call(N_sendto, free, "abc", 3, 0, &nobody, 16)), told(call(N_write, free, "abc", 3));
+  told(call(N_recvfrom, free, bytes, 9, 0, 0, 0));
+  about("sizes"), told(call(N_sendto, free, large, 65507, 0, &nobody, 16));
+  told(call(N_sendto, free, large, 65508, 0, &nobody, 16));
+  about("connected"), told(call(N_connect, to, &nobody, 16));
+  told(call(N_getpeername, to, bytes, &(int){16}));
+  told(call(N_write, to, "abc", 3)), pending(to), pending(to);
+  told(call(N_write, to, "abc", 3)), told(call(N_write, to, "abc", 3));
+  told(call(N_write, to, "abc", 3)), told(call(N_recvfrom, to, bytes, 9, 0, 0, 0));
+  told(call(N_recvfrom, to, bytes, 9, 0, 0, 0)), told(call(N_write, to, large, 65508));
+  about("then bound"), told(call(N_bind, bound, &nobody, 16)), told(call(N_write, to, "abc", 3));
+  told(call(N_recvfrom, bound, bytes, 9, 0, 0, 0)), told(call(N_close, bound));
+  told(call(N_write, to, "abc", 3)), told(call(N_write, to, "abc", 3));
+  told(call(N_write, to, "abc", 3));
+  about("bound to another");
+  const long third = made(INTERNET, DATAGRAM);
+  told(call(N_bind, third, &other, 16)), told(call(N_connect, third, &nobody, 16));
+  told(call(N_sendto, free, "abc", 3, 0, &other, 16)), pending(free);
+  told(call(N_recvfrom, third, bytes, 9, 0, 0, 0)), told(call(N_connect, to, &other, 16));
+  say("\n");
+  return 0;
+}
+
+// ---- names of threads, memory that is locked, a peer that has closed its connection
+
+static struct thread child;
+static long tells_name(long of) {
+  char name[17] = "................";
+  (void)of, told(call(N_prctl, 16, name)), say(name), say("|"), say(name + 12);
+  return 0;
+}
+static int few(void) {
+  about("names");
+  told(call(N_prctl, 15, "a")), tells_name(0), told(call(N_prctl, 15, "fifteen letters and more"));
+  tells_name(0), told(call(N_prctl, 15, 0)), told(call(N_prctl, 16, 0)),
+      told(call(N_prctl, 15, ""));
+  tells_name(0), told(call(N_prctl, 15, "parent"));
+  start(&child, tells_name, 0), join(&child), told(call(N_prctl, 15, "again")), tells_name(0);
+  about("locked");
+  for (long flags = 0; flags < 9; ++flags) told(call(N_mlockall, flags));
+  told(call(N_munlockall));
+  about("a closed peer");
+  for (int unread = 0; unread < 2; ++unread) {
+    const struct name here = port(45003);
+    const long listener = made(INTERNET, STREAM), one = call(N_socket, INTERNET, STREAM, 0);
+    told(call(N_setsockopt, listener, 1, 2, &(int){1}, 4)), told(call(N_bind, listener, &here, 16));
+    told(call(N_listen, listener, 4)), told(call(N_connect, one, &here, 16));
+    const long end = call(N_accept4, listener, 0, 0, NONBLOCK);
+    told(call(N_write, end, "abc", 3));
+    if (unread) told(call(N_write, one, "unread", 6));
+    told(call(N_close, end)), told(call(N_close, listener));
+    for (int i = 0; i < 3; ++i) told(call(N_sendto, one, "abc", 3, 0x4000));
+    for (int i = 0; i < 3; ++i) told(call(N_recvfrom, one, bytes, 8, 64));
+    told(call(N_close, one));
+  }
+  say("\n");
+  return 0;
+}
+
 int run(int count, char** word) {
   static const struct {
     const char* word;
     int (*run)(void);
   } each[] = {
-      {"sockets", sockets}, {"names", names},   {"sizes", sizes},
-      {"futexes", futexes}, {"nested", nested}, {"timers", timers},
+      {"sockets", sockets},     {"names", names},         {"sizes", sizes},
+      {"futexes", futexes},     {"nested", nested},       {"timers", timers},
+      {"seals", seals},         {"holes", holes},         {"packets", packets},
+      {"described", described}, {"datagrams", datagrams}, {"few", few},
   };
   for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)
     if (same(word[1], each[i].word)) return each[i].run();

@@ -2,8 +2,15 @@
 #include "raw.h"
 
 enum {
-  HERE = -100, CREATE = 0100, EXCLUSIVE = 0200, EMPTY = 01000, APPEND = 02000, FOLDER = 0200000,
-  READ = 0, WRITE = 1, BOTH = 2,
+  HERE = -100,
+  CREATE = 0100,
+  EXCLUSIVE = 0200,
+  EMPTY = 01000,
+  APPEND = 02000,
+  FOLDER = 0200000,
+  READ = 0,
+  WRITE = 1,
+  BOTH = 2,
 };
 
 static struct thread threads[4];
@@ -132,6 +139,22 @@ static int mapped(void) {
   return call(N_unlinkat, HERE, "/dev/shm/uc-m", 0) == 0 ? 0 : 12;
 }
 
+// A store to a mapped file comes before a call that follows it, which reads or changes the file.
+static int stored(void) {
+  const long file = call(N_memfd_create, "file", 0);
+  call(N_ftruncate, file, 20480);
+  volatile char* const at = map(file, 20480, 0);
+  for (int i = 0; i < 20480; i += 4096) at[i + 9] = 1;
+  at[9] = 7, call(N_pwrite64, file, "a", 1, 9);
+  if (at[9] != 'a') return 1;
+  at[4105] = 7;
+  if (call(N_pread64, file, text, 1, 4105) != 1 || text[0] != 7) return 2;
+  at[8201] = 7, call(N_fallocate, file, 3, 8192, 4096);
+  if (at[8201]) return 3;
+  at[16393] = 7, call(N_ftruncate, file, 16384), call(N_ftruncate, file, 20480);
+  return at[16393] ? 4 : 0;
+}
+
 static u32* shared;
 static long count_up(long times) {
   for (long i = 0; i < times; ++i) __atomic_fetch_add(shared, 1, __ATOMIC_RELAXED);
@@ -230,6 +253,7 @@ int run(int count, char** words) {
   if (same(what, "named")) return named();
   if (same(what, "devices")) return devices();
   if (same(what, "mapped")) return mapped();
+  if (same(what, "stored")) return stored();
   if (same(what, "mapped_by_all")) return mapped_by_all();
   if (same(what, "appended")) return appended();
   if (same(what, "sparse")) return sparse();

@@ -21,7 +21,10 @@ def test_failed_calls_answer_as_linux_does(word: str) -> None:
 
 
 @pytest.mark.skipif(QEMU is None, reason="qemu-riscv64 is not installed")
-@pytest.mark.parametrize("word", ["futexes", "nested", "timers"])
+@pytest.mark.parametrize(
+    "word",
+    ["futexes", "nested", "timers", "seals", "holes", "packets", "described", "datagrams", "few"],
+)
 def test_recorded_answers_are_those_of_this_computers_linux(word: str, tmp_path: Path) -> None:
     """The words that create files are left out, because they would use this computer's /tmp."""
     output, failures = on_qemu(program("errors"), tmp_path, word)

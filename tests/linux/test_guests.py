@@ -14,7 +14,7 @@ WORDS = {
     "waits": "pipes long_writes broken_pipes closed_pipes epolls edges once nested nested_deeply"
     " in_turn pool masked timers signal_files selects",
     "talks": "pairs datagrams over_loopback refused unix_names shut_down echoes unconnected_socket",
-    "files": "written named devices mapped mapped_by_all appended sparse lists",
+    "files": "written named devices mapped stored mapped_by_all appended sparse lists",
     "shares": "file_locks exclusive_pollers one_of_a_pool exclusive_cannot_be_changed streams"
     " sequences datagrams datagram_is_truncated receive_waits_for_all large",
 }

@@ -31,6 +31,8 @@ Work give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64
                uint64_t flags);
 // Returns a pipe's capacity in bytes. If `sets`, first sets it to `bytes`, rounded up to a power of
 // two (F_SETPIPE_SZ). Returns -EBADF for a file that is no pipe (pipe.cc).
+// Returns false if a seal prevents this change of the file's rights (file_calls.cc).
+bool may_change_mode(const Inode& inode, uint64_t mode);
 int64_t resize_pipe(const OpenFileRef& file, bool sets, uint32_t bytes);
 // Replaces the signal mask by the set at `from` until the call ends. If `from` is null, the mask
 // stays as it is (poll_calls.cc).

@@ -17,7 +17,7 @@ std::vector<uint8_t> random_bytes(Linux& os, std::size_t size) {
 
 Work DeviceFile::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   if (inode_->device == kNull) co_return 0;
-  const std::size_t size = std::min<uint64_t>(to.size, kMaxTransfer);
+  const std::size_t size = std::min<uint64_t>(to.size, kMaxDeviceTransfer);
   const bool zero = inode_->device == kZero || inode_->device == kFull;
   const std::vector<uint8_t> bytes = zero ? std::vector<uint8_t>(size) : random_bytes(os, size);
   const int64_t failed = co_await os.memory.copy_out(t, bytes, to.address);

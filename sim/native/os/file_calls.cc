@@ -182,28 +182,40 @@ Work ftruncate(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
   if (!file->is_regular() || !file->writes()) co_return -EINVAL;
-  co_return resize(os, t, *file->inode(), t.args[1]);
+  co_return co_await resize(os, t, file->inode(), t.args[1]);
 }
 
+namespace {
+enum : uint32_t { kKeepSize = 1, kPunchHole = 2 };  // FALLOC_FL_
+// True if Linux knows the mode; tmpfs then takes fewer.
+bool is_mode(uint32_t mode) {
+  constexpr uint32_t kCollapse = 8, kZero = 16, kInsert = 32, kUnshare = 64, kWriteZeroes = 128;
+  const uint32_t what = mode & ~kKeepSize;
+  if (mode & kKeepSize) return what == 0 || what == kPunchHole || what == kZero || what == kUnshare;
+  return what == 0 || what == kCollapse || what == kZero || what == kInsert || what == kUnshare ||
+         what == kWriteZeroes;
+}
+}  // namespace
 // Allocates no memory: a page takes memory only when it is written. Modes that this file system
 // does not support fail with -EOPNOTSUPP.
 Work fallocate(Linux& os, Task& t) {
-  // FALLOC_FL_KEEP_SIZE; all modes except FALLOC_FL_PUNCH_HOLE and FALLOC_FL_NO_HIDE_STALE.
-  constexpr uint32_t kKeepSize = 1, kKnownModes = 0xf9;
   const OpenFileRef file = os.files.at(t.args[0]);
   const auto mode = static_cast<uint32_t>(t.args[1]);
   const auto begin = static_cast<int64_t>(t.args[2]), size = static_cast<int64_t>(t.args[3]);
   if (!file) co_return -EBADF;
   if (begin < 0 || size <= 0) co_return -EINVAL;
-  if (mode & ~kKnownModes) co_return -EOPNOTSUPP;
+  if (!is_mode(mode)) co_return -EOPNOTSUPP;
   if (!file->writes()) co_return -EBADF;
   if ((file->stat().mode & S_IFMT) == S_IFIFO) co_return -ESPIPE;
   if (!file->is_regular()) co_return -ENODEV;
   const uint64_t end = t.args[2] + t.args[3];
   if (end > FileData::kMaxFileBytes) co_return -EFBIG;
-  if (mode & ~kKeepSize) co_return -EOPNOTSUPP;
+  if (mode & ~(kKeepSize | kPunchHole)) co_return -EOPNOTSUPP;
+  if (mode & kPunchHole) co_return co_await clear(os, t, file->inode(), t.args[2], end);
+  const bool grows = end > file->inode()->data.size();
+  if (grows && (file->inode()->seals & kSealGrowing)) co_return -EPERM;
   if (mode || end <= file->inode()->data.size()) co_return 0;
-  co_return resize(os, t, *file->inode(), end);
+  co_return co_await resize(os, t, file->inode(), end);
 }
 
 // Grants the lock at once if the file has no inode, because then no other open file can conflict.
@@ -248,6 +260,11 @@ Work fadvise64(Linux& os, Task& t) {
   co_return static_cast<uint32_t>(t.args[3]) > kLastAdvice ? -EINVAL : 0;
 }
 
+bool may_change_mode(const Inode& inode, uint64_t mode) {
+  constexpr uint32_t kExecutable = 0111;
+  return !(inode.seals & kSealExecution) || ((inode.mode ^ mode) & kExecutable) == 0;
+}
+
 // Checks the descriptor only: the owner of a file is not stored.
 Work fchown(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
@@ -262,6 +279,7 @@ Work fchmod(Linux& os, Task& t) {
   if (file->is_anonymous()) co_return -EOPNOTSUPP;
   if (!file->inode()) co_return 0;
   if (file->inode()->sealed) co_return -EROFS;
+  if (!may_change_mode(*file->inode(), t.args[1])) co_return -EPERM;
   file->inode()->mode = static_cast<uint32_t>(t.args[1] & 07777);
   co_return 0;
 }
@@ -292,6 +310,8 @@ enum : uint32_t {  // commands of fcntl
   F_DUPFD_CLOEXEC = 1030,
   F_SETPIPE_SZ,
   F_GETPIPE_SZ,
+  F_ADD_SEALS,
+  F_GET_SEALS,
 };
 constexpr uint64_t FD_CLOEXEC = 1;
 constexpr uint16_t F_RDLCK = 0, F_WRLCK = 1, F_UNLCK = 2;
@@ -323,6 +343,22 @@ int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool is_g
   if (is_getlk) return 0;
   if (lock.type == F_RDLCK && !file.reads()) return -EBADF;
   return lock.type == F_WRLCK && !file.writes() ? -EBADF : 0;
+}
+
+// Adds seals to a file (memfd_add_seals).
+int64_t add_seals(const Linux& os, const OpenFile& file, uint32_t seals) {
+  constexpr uint32_t kAll = 63, kExecutable = 0111;
+  if (!file.writes()) return -EPERM;
+  if (seals & ~kAll) return -EINVAL;
+  if (!file.is_regular()) return -EINVAL;
+  Inode& inode = *file.inode();
+  if (inode.seals & kSealSeals) return -EPERM;
+  if ((seals & kSealExecution) && (inode.mode & kExecutable))
+    seals |= kSealShrinking | kSealGrowing | kSealWriting | kSealNewWriting;
+  const bool is_mapped = os.memory.space.base_of(file.inode()).has_value();
+  if ((seals & ~inode.seals & kSealWriting) && is_mapped) return -EBUSY;
+  inode.seals |= seals;
+  return 0;
 }
 
 int64_t set_flags(OpenFile& file, uint64_t flags) {
@@ -359,6 +395,10 @@ Work control(Linux& os, Task& t, OpenFileRef file) {
     case F_SETPIPE_SZ:
     case F_GETPIPE_SZ:
       co_return resize_pipe(file, command == F_SETPIPE_SZ, number);
+    case F_ADD_SEALS:
+      co_return add_seals(os, *file, number);
+    case F_GET_SEALS:
+      co_return file->is_regular() ? static_cast<int64_t>(file->inode()->seals) : -EINVAL;
     default:
       co_return -EINVAL;
   }
@@ -389,9 +429,12 @@ Work fcntl(Linux& os, Task& t) {
   }
 }
 
+namespace {
+enum : uint32_t { kFionread = 0x541b, kFionbio = 0x5421, kFionclex = 0x5450, kFioclex = 0x5451 };
+}  // namespace
+
 // Implements FIONBIO, FIOCLEX, FIONCLEX and FIONREAD. No file is a terminal.
 Work ioctl(Linux& os, Task& t) {
-  enum : uint32_t { kFionread = 0x541b, kFionbio = 0x5421, kFionclex = 0x5450, kFioclex = 0x5451 };
   const OpenFileRef file = os.files.at(t.args[0]);
   const auto request = static_cast<uint32_t>(t.args[1]);
   if (!file) co_return -EBADF;

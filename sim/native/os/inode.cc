@@ -74,6 +74,24 @@ void FileData::resize(uint64_t size) {
   size_ = size;
 }
 
+// Pages that the user gave are written, others forgotten.
+void FileData::clear(uint64_t begin, uint64_t end) {
+  static constexpr Page kZeros{};
+  end = std::min(end, size_);
+  for (uint64_t at = begin; at < end;) {
+    const uint64_t number = at / kPage, next = std::min(end, (number + 1) * kPage);
+    const bool is_whole = at % kPage == 0 && (next % kPage == 0 || next == size_);
+    if (is_whole && number * kPage >= given_.size()) {
+      *written_bytes_ -= pages_.erase(number) * kPage;
+    } else if (holds(number)) {
+      write(at, {kZeros.data(), static_cast<std::size_t>(next - at)});
+    }
+    at = next;
+    if (!holds(at / kPage)) at = std::max(at, std::min(next_data(at), end));
+  }
+  changed_ |= begin < end;
+}
+
 Inode::~Inode() {
   std::vector<InodeRef> unvisited;
   const auto take = [&](Inode& node) {

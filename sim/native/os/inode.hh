@@ -46,6 +46,8 @@ class FileData {
   std::size_t read(uint64_t offset, std::span<uint8_t> to) const;
   void write(uint64_t offset, std::span<const uint8_t> from);
   void resize(uint64_t size);
+  // Makes bytes zero, without a change of the size.
+  void clear(uint64_t begin, uint64_t end);
 
  private:
   using Page = std::array<uint8_t, kPage>;
@@ -60,6 +62,16 @@ class FileData {
   std::map<uint64_t, Page> pages_;  // number -> page, for pages that were written
   const std::shared_ptr<uint64_t> written_bytes_;
   bool changed_ = false;
+};
+
+// What can no longer be done to a file (F_ADD_SEALS of fcntl).
+enum Seal : uint32_t {
+  kSealSeals = 1,
+  kSealShrinking = 2,
+  kSealGrowing = 4,
+  kSealWriting = 8,
+  kSealNewWriting = 16,  // F_SEAL_FUTURE_WRITE: mappings that are there may still be written
+  kSealExecution = 32,
 };
 
 struct Inode : std::enable_shared_from_this<Inode> {
@@ -90,6 +102,7 @@ struct Inode : std::enable_shared_from_this<Inode> {
   uint32_t device = 0;                                   // device: its minor number
   uint32_t links = 1;
   std::shared_ptr<FileLock> lock;  // null until flock is first called
+  uint32_t seals = kSealSeals;     // Seal: bits
 };
 
 }  // namespace uncore

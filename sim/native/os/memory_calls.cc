@@ -144,6 +144,9 @@ int64_t may_map(const Task& t, const OpenFileRef& open) {
   if (kind == MAP_SHARED_VALIDATE && (t.args[3] & ~kLegacyFlags)) return -EOPNOTSUPP;
   if (shared && !open->writes() && (t.args[2] & Space::write)) return -EACCES;
   if (!open->reads()) return -EACCES;
+  const uint32_t seals = open->is_regular() ? open->inode()->seals : 0;
+  const bool is_sealed = seals & (kSealWriting | kSealNewWriting);
+  if (is_sealed && shared && (t.args[2] & Space::write)) return -EPERM;
   const bool is_zero = open->inode() && open->inode()->device == kZero;
   return open->is_regular() || is_zero ? 0 : -ENODEV;
 }
@@ -353,5 +356,11 @@ int64_t may_lock(const Linux& os, const Task& t, bool locks) {
 }  // namespace
 Work mlock(Linux& os, Task& t) { co_return may_lock(os, t, true); }
 Work munlock(Linux& os, Task& t) { co_return may_lock(os, t, false); }
+Work mlockall(Linux&, Task& t) {
+  constexpr uint32_t kOnFault = 4, kKnown = 1 | 2 | kOnFault;  // MCL_CURRENT, MCL_FUTURE
+  const auto flags = static_cast<uint32_t>(t.args[0]);
+  co_return !flags || (flags & ~kKnown) || flags == kOnFault ? -EINVAL : 0;
+}
+Work munlockall(Linux&, Task&) { co_return 0; }
 
 }  // namespace uncore::calls

@@ -78,8 +78,9 @@ using UserBuffers = std::vector<UserBuffer>;
 
 class OpenFile {
  public:
-  // Largest number of bytes that one read or write transfers; a longer one is cut short.
-  static constexpr std::size_t kMaxTransfer = 1 << 16;
+  // Most bytes of one read or write (MAX_RW_COUNT), and of one of a device: for more, programs call
+  // again.
+  static constexpr uint64_t kMaxTransfer = 0x7ffff000, kMaxDeviceTransfer = 1 << 16;
 
   explicit OpenFile(uint64_t flags) : flags(flags) {}
   virtual ~OpenFile() = default;

@@ -28,9 +28,10 @@ enum : uint64_t {
   AT_SYMLINK_NOFOLLOW = 0x100,
   AT_REMOVEDIR = 0x200,
   AT_SYMLINK_FOLLOW = 0x400,
-  AT_EACCESS = 0x200,  // a flag of faccessat
+  AT_EACCESS = 0x200,  // of faccessat
   AT_NO_AUTOMOUNT = 0x800,
   AT_EMPTY_PATH = 0x1000,
+  kSync = 0x6000,  // AT_STATX_SYNC_TYPE
   RENAME_NOREPLACE = 1,
   RENAME_EXCHANGE = 2,
 };
@@ -49,31 +50,30 @@ int64_t node_at(Linux& os, uint64_t directory, InodeRef& node) {
 }
 
 // Walks from a directory's descriptor, or the working directory, along a path.
-int64_t walk_from(Linux& os, uint64_t directory, const std::string& path, LinkPolicy link_policy,
+int64_t walk_from(Linux& os, uint64_t directory, const std::string& path, LinkPolicy how,
                   Found& found) {
   InodeRef from = os.files.tree.root();
   if (path.empty()) return -ENOENT;
   if (path[0] != '/')
     if (const int64_t failed = node_at(os, directory, from); failed < 0) return failed;
-  found = os.files.tree.walk(from, path, link_policy);
+  found = os.files.tree.walk(from, path, how);
   return found.error;
 }
 // Reads the path at `text`, and walks along it in the same way.
-Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, LinkPolicy link_policy,
-          Found& found) {
+Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, LinkPolicy how, Found& found) {
   std::string path;
   const int64_t failed = co_await os.memory.copy_text(t, text, path);
-  co_return failed < 0 ? failed : walk_from(os, directory, path, link_policy, found);
+  co_return failed < 0 ? failed : walk_from(os, directory, path, how, found);
 }
 // Walks to a node that must exist. With AT_EMPTY_PATH among the flags, an empty path leads to the
 // descriptor's own node.
-Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, LinkPolicy link_policy,
-          Found& found, uint64_t flags = 0) {
+Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, LinkPolicy how, Found& found,
+          uint64_t flags = 0) {
   std::string path;
   int64_t failed = co_await os.memory.copy_text(t, text, path);
   if (failed < 0) co_return failed;
   if (path.empty() && (flags & AT_EMPTY_PATH)) co_return node_at(os, directory, found.node);
-  failed = walk_from(os, directory, path, link_policy, found);
+  failed = walk_from(os, directory, path, how, found);
   if (failed < 0) co_return failed;
   if (!found.node) co_return -ENOENT;
   co_return found.slash && !found.node->is_directory() ? -ENOTDIR : 0;
@@ -160,9 +160,8 @@ LinkPolicy how_to_open(uint64_t flags) {
 }
 
 bool is_within(const FileTree& tree, const InodeRef& inner, const InodeRef& outer) {
-  for (InodeRef ancestor = inner; ancestor;
-       ancestor = ancestor == tree.root() ? nullptr : ancestor->parent.lock())
-    if (ancestor == outer) return true;
+  for (InodeRef at = inner; at; at = at == tree.root() ? nullptr : at->parent.lock())
+    if (at == outer) return true;
   return false;
 }
 
@@ -211,48 +210,26 @@ Work openat(Linux& os, Task& t) {
     if (const int64_t may = may_open(found, flags); may < 0) co_return may;
     if (!found.node) found.node = create(os, found, t.args[3]);
   }
-  if ((flags & O_TRUNC) && found.node->kind == Inode::Kind::file) resize(os, t, *found.node, 0);
+  if ((flags & O_TRUNC) && found.node->kind == Inode::Kind::file)
+    co_await resize(os, t, found.node, 0);
   co_return os.files.open(make_open_file(os, t, found.node, flags), os.limits.descriptors(), flags);
 }
 
 // Makes a file without a path. The call's name argument is ignored, because it only serves for
 // debugging.
 Work memfd_create(Linux& os, Task& t) {
-  // MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_NOEXEC_SEAL and MFD_EXEC. MFD_HUGETLB is not supported.
-  constexpr uint64_t kCloses = 1, kKnown = kCloses | 2 | 8 | 16, kNotBoth = 8 | 16;
+  // MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_NOEXEC_SEAL, MFD_EXEC; there are no huge pages.
+  constexpr uint64_t kCloses = 1, kSealable = 2, kNoExecution = 8;
+  constexpr uint64_t kNotBoth = kNoExecution | 16, kKnown = kCloses | kSealable | kNotBoth;
   const auto flags = static_cast<uint32_t>(t.args[1]);
   if ((flags & ~kKnown) || (flags & kNotBoth) == kNotBoth) co_return -EINVAL;
   if (os.memory.usable(t.args[0], 1, UserMemory::Use::read) == 0) co_return -EFAULT;
-  const InodeRef node = os.files.tree.make(Inode::Kind::file, 0777);
+  const InodeRef node = os.files.tree.make(Inode::Kind::file, flags & kNoExecution ? 0666 : 0777);
   node->links = 0;
+  if (flags & kSealable) node->seals = 0;
+  if (flags & kNoExecution) node->seals = kSealExecution;
   const auto file = std::make_shared<TreeFile>(node, O_RDWR | O_LARGEFILE);
   co_return os.files.open(file, os.limits.descriptors(), flags & kCloses ? uint64_t{O_CLOEXEC} : 0);
-}
-
-Work newfstatat(Linux& os, Task& t) {
-  constexpr uint32_t kSync = 0x6000;  // AT_STATX_SYNC_TYPE
-  constexpr uint64_t kKnown = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | kSync;
-  uint64_t first = 0;
-  int64_t failed = 0;
-  const bool may_be_empty = t.args[3] & AT_EMPTY_PATH;
-  if (static_cast<uint32_t>(t.args[3]) & ~kKnown) co_return -EINVAL;
-  if (t.args[1] || !may_be_empty)
-    failed = co_await os.memory.copy_in(t, t.args[1], {reinterpret_cast<uint8_t*>(&first), 1});
-  if (failed == 0 && first == 0 && may_be_empty) {
-    if (is_working(t.args[0])) {
-      const Stat s = Stat::of(*os.files.working);
-      co_return co_await os.memory.write(t, s, t.args[2]);
-    }
-    t.args[1] = t.args[2];
-    co_return co_await fstat(os, t);
-  }
-  Found found;
-  failed = co_await find(
-      os, t, t.args[0], t.args[1],
-      t.args[3] & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow, found);
-  if (failed < 0) co_return failed;
-  const Stat s = Stat::of(*found.node);
-  co_return co_await os.memory.write(t, s, t.args[2]);
 }
 
 namespace {
@@ -261,7 +238,7 @@ namespace {
 Work write_statfs(Linux& os, Task& t, uint64_t to) {
   constexpr uint64_t kPage = AddressSpace::kPage;
   struct {  // struct statfs
-    uint64_t type = 0x01021994, block = kPage, blocks = 0, free = 0, available = 0;  // TMPFS_MAGIC
+    uint64_t type = 0x01021994, block = kPage, blocks = 0, free = 0, available = 0;  // of tmpfs
     uint64_t files = 0, free_files = 0, id = 0;
     uint64_t longest_name = FileTree::kLongestName, fragment = kPage;
     uint64_t flags = 0, spare[4] = {};
@@ -286,8 +263,76 @@ Work fstatfs(Linux& os, Task& t) {
   co_return co_await write_statfs(os, t, t.args[1]);
 }
 
-// Fails as in a kernel without statx. C libraries then call newfstatat.
-Work statx(Linux&, Task&) { co_return -ENOSYS; }
+namespace {
+
+struct StatX {  // struct statx
+  uint32_t mask = 0, block = 4096;
+  uint64_t attributes = 0;
+  uint32_t links = 0, user = 0, group = 0;
+  uint16_t mode = 0, pad = 0;
+  uint64_t number = 0, size = 0, blocks = 0, known_attributes = 0;
+  uint64_t times[8] = {};
+  uint32_t of_device[2] = {}, device[2] = {};  // major, minor
+  uint64_t mount = 1, more[13] = {};
+
+  // Files of the tree tell of the last changes' times only if asked for one (fill_mg_cmtime).
+  StatX(const Stat& stat, uint32_t asked) {
+    constexpr uint32_t kUsual = 0x7ff, kChanges = 0xc0, kBirth = 0x800, kMount = 0x1000;  // STATX_
+    const bool is_in_tree = stat.number != 0, is_told = (asked & kChanges) || !is_in_tree;
+    mask = kUsual | kMount | (asked & kBirth);
+    if (!is_told) mask &= ~kChanges;
+    links = stat.links, user = stat.user, group = stat.group;
+    mode = static_cast<uint16_t>(stat.mode);
+    number = stat.number, size = static_cast<uint64_t>(stat.size);
+    blocks = static_cast<uint64_t>(stat.blocks);
+    of_device[0] = static_cast<uint32_t>(stat.of_device >> 8), of_device[1] = stat.of_device & 255;
+    device[1] = static_cast<uint32_t>(stat.device);
+  }
+};
+static_assert(sizeof(StatX) == 256);
+
+// Finds what newfstatat, statx describe: sets `stat`.
+Work describe(Linux& os, Task& t, uint64_t flags, Stat& stat) {
+  uint8_t first = 0;
+  int64_t failed = 0;
+  const bool may_be_empty = flags & AT_EMPTY_PATH;
+  if (t.args[1] || !may_be_empty) failed = co_await os.memory.copy_in(t, t.args[1], {&first, 1});
+  if (failed == 0 && first == 0 && may_be_empty) {
+    const OpenFileRef file = os.files.any_at(t.args[0]);
+    if (!file && !is_working(t.args[0])) co_return -EBADF;
+    stat = file ? file->stat() : Stat::of(*os.files.working);
+    co_return 0;
+  }
+  Found found;
+  failed = co_await find(os, t, t.args[0], t.args[1],
+                         flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow,
+                         found);
+  if (failed < 0) co_return failed;
+  stat = Stat::of(*found.node);
+  co_return 0;
+}
+
+constexpr uint32_t kStatFlags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | kSync;
+
+}  // namespace
+
+Work newfstatat(Linux& os, Task& t) {
+  Stat stat;
+  if (static_cast<uint32_t>(t.args[3]) & ~kStatFlags) co_return -EINVAL;
+  const int64_t failed = co_await describe(os, t, t.args[3], stat);
+  if (failed < 0) co_return failed;
+  co_return co_await os.memory.write(t, stat, t.args[2]);
+}
+
+Work statx(Linux& os, Task& t) {
+  const auto flags = static_cast<uint32_t>(t.args[2]), asked = static_cast<uint32_t>(t.args[3]);
+  Stat stat;
+  if ((flags & ~kStatFlags) || (flags & kSync) == kSync || asked >> 31) co_return -EINVAL;
+  const int64_t failed = co_await describe(os, t, flags, stat);
+  if (failed < 0) co_return failed;
+  const StatX all(stat, asked);
+  co_return co_await os.memory.write(t, all, t.args[4]);
+}
 
 namespace {
 Work may_access(Linux& os, Task& t, uint64_t flags) {
@@ -296,9 +341,8 @@ Work may_access(Linux& os, Task& t, uint64_t flags) {
   Found found;
   if (static_cast<uint32_t>(t.args[2]) & ~kAnyAccess) co_return -EINVAL;
   if (static_cast<uint32_t>(flags) & ~kKnown) co_return -EINVAL;
-  const LinkPolicy link_policy =
-      flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], link_policy, found, flags);
+  const LinkPolicy how = flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
   if (failed < 0) co_return failed;
   co_return (t.args[2] & W_OK) && found.node->sealed ? -EROFS : 0;
 }
@@ -331,10 +375,9 @@ Work symlinkat(Linux& os, Task& t) {
 
 Work linkat(Linux& os, Task& t) {
   Found found;
-  const LinkPolicy link_policy =
-      t.args[4] & AT_SYMLINK_FOLLOW ? LinkPolicy::follow : LinkPolicy::no_follow;
+  const LinkPolicy how = t.args[4] & AT_SYMLINK_FOLLOW ? LinkPolicy::follow : LinkPolicy::no_follow;
   if (t.args[4] & ~uint64_t{AT_SYMLINK_FOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
-  int64_t failed = co_await find(os, t, t.args[0], t.args[1], link_policy, found, t.args[4]);
+  int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, t.args[4]);
   if (failed < 0) co_return failed;
   failed = co_await enter_new(os, t, t.args[2], t.args[3], found.node);
   if (failed == 0) ++found.node->links;
@@ -415,9 +458,9 @@ Work getcwd(Linux& os, Task& t) {
 }
 
 Work umask(Linux& os, Task& t) {
-  const uint32_t former = os.files.mask;
+  const uint32_t before = os.files.mask;
   os.files.mask = static_cast<uint32_t>(t.args[0] & 0777);
-  co_return former;
+  co_return before;
 }
 
 Work fchmodat(Linux& os, Task& t) {
@@ -425,6 +468,7 @@ Work fchmodat(Linux& os, Task& t) {
   const int64_t failed = co_await find(os, t, t.args[0], t.args[1], LinkPolicy::follow, found);
   if (failed < 0) co_return failed;
   if (found.node->sealed) co_return -EROFS;
+  if (!may_change_mode(*found.node, t.args[2])) co_return -EPERM;
   found.node->mode = static_cast<uint32_t>(t.args[2] & 07777);
   co_return 0;
 }
@@ -436,7 +480,7 @@ Work truncate(Linux& os, Task& t) {
   if (failed < 0) co_return failed;
   if (found.node->sealed) co_return -EROFS;
   if (found.node->is_directory()) co_return -EISDIR;
-  co_return resize(os, t, *found.node, t.args[1]);
+  co_return co_await resize(os, t, found.node, t.args[1]);
 }
 
 namespace {
@@ -469,9 +513,8 @@ Work utimensat(Linux& os, Task& t) {
     co_return file->is_anonymous() ? -EOPNOTSUPP : 0;
   }
   if (flags & ~uint64_t{AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
-  const LinkPolicy link_policy =
-      flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], link_policy, found, flags);
+  const LinkPolicy how = flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
   if (failed < 0) co_return failed;
   if (!are_times_valid(os, t.args[2])) co_return -EINVAL;
   co_return found.node->sealed ? -EROFS : 0;
@@ -482,9 +525,8 @@ Work fchownat(Linux& os, Task& t) {
   const uint64_t flags = t.args[4];
   Found found;
   if (flags & ~uint64_t{AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
-  const LinkPolicy link_policy =
-      flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], link_policy, found, flags);
+  const LinkPolicy how = flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
   if (failed < 0) co_return failed;
   co_return found.node->sealed ? -EROFS : 0;
 }

@@ -24,7 +24,9 @@ class PipeEnd : public OpenFile {
   }
 
  protected:
-  Stream::IoOptions io_options() const { return {.waits = !(flags & O_NONBLOCK)}; }
+  Stream::IoOptions io_options() const {
+    return {.waits = !(flags & O_NONBLOCK), .packs = (flags & O_DIRECT) != 0};
+  }
 
   const std::shared_ptr<Stream> stream_;
 };
@@ -88,17 +90,17 @@ int64_t calls::resize_pipe(const OpenFileRef& file, bool sets, uint32_t bytes) {
   if (bytes > uint32_t{1} << 31) return -EINVAL;
   const std::size_t room = std::bit_ceil(std::max(bytes, kPage));
   if (room > kMost && room > stream.room()) return -EPERM;
-  if (room < stream.bytes()) return -EBUSY;
+  if (room < stream.filled()) return -EBUSY;
   stream.set_room(room);
   return static_cast<int64_t>(room);
 }
 
 Work calls::pipe2(Linux& os, Task& t) {
   if (static_cast<uint32_t>(t.args[1]) & ~(O_NONBLOCK | O_CLOEXEC | O_DIRECT)) co_return -EINVAL;
-  const auto stream = std::make_shared<Stream>(kPipeBytes, false);
+  const auto stream = std::make_shared<Stream>(kPipeBytes, Stream::Kind::pages);
   const uint64_t flags = t.args[1] & O_NONBLOCK;
   const auto reader = std::make_shared<ReadEnd>(stream, O_RDONLY | flags);
-  const auto writer = std::make_shared<WriteEnd>(stream, O_WRONLY | flags);
+  const auto writer = std::make_shared<WriteEnd>(stream, O_WRONLY | flags | (t.args[1] & O_DIRECT));
   stream->reader = reader, stream->writer = writer;
   co_return co_await give_pair(os, t, reader, writer, t.args[0], t.args[1]);
 }

@@ -52,7 +52,7 @@ class SignalFd : public OpenFile {
 
 Work SignalFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   std::vector<Record> records;
-  const uint64_t max_records = std::min<uint64_t>(to.size, kMaxTransfer) / sizeof(Record);
+  const uint64_t max_records = std::min<uint64_t>(to.size, kMaxDeviceTransfer) / sizeof(Record);
   if (max_records == 0) co_return -EINVAL;
   if (!poll(t) && (flags & O_NONBLOCK)) co_return -EAGAIN;
   if (!poll(t)) {

@@ -22,11 +22,14 @@ uint16_t Addresses::free_port(const std::string& family) {
   return next_port_++;
 }
 
-bool Socket::keeps_boundaries() const { return type != 1; }  // SOCK_STREAM
+constexpr uint32_t kStream = 1;  // SOCK_STREAM
+
+bool Socket::keeps_boundaries() const { return type != kStream; }
 
 Stream& Socket::inbox() {
   if (!in) {
-    in = std::make_shared<Stream>(kSocketBytes, keeps_boundaries());
+    in = std::make_shared<Stream>(
+        kSocketBytes, keeps_boundaries() ? Stream::Kind::datagrams : Stream::Kind::bytes);
     in->reader = shared_from_this();
   }
   return *in;
@@ -54,6 +57,7 @@ uint16_t Socket::poll(const Task&) const {
   if (in && in->is_reset()) ready |= POLLERR;
   if (is_closed && (is_datagram() ? is_send_shut : broken)) ready |= POLLHUP;
   if (!is_datagram() && !out) ready |= POLLHUP;
+  if (pending) ready |= POLLERR;
   if (!out || broken || out->has_room(Stream::kPipeBuf)) ready |= kRoom;
   return static_cast<uint16_t>(ready);
 }
@@ -63,10 +67,15 @@ std::string Socket::peer_name() const {
   return other && !is_internet() ? other->name : peer;
 }
 
-int64_t Socket::may_send(const Linux& os, const UserBuffers& parts) const {
+uint64_t Socket::size_of(const UserBuffers& parts) {
   uint64_t size = 0;
   for (const UserBuffer& part : parts) size += part.size;
-  if (size > kSocketBytes - kOverhead) return -EMSGSIZE;
+  return size;
+}
+
+int64_t Socket::may_send(const Linux& os, const UserBuffers& parts) const {
+  const std::size_t most = is_internet() ? kMostOfInternet : kSocketBytes - kOverhead;
+  if (size_of(parts) > most) return -EMSGSIZE;
   if (is_send_shut ||
       (!is_datagram() && out && (out->is_reader_closed() || out->is_writer_closed())))
     return -EPIPE;
@@ -77,8 +86,16 @@ int64_t Socket::may_send(const Linux& os, const UserBuffers& parts) const {
 }
 
 bool Socket::may_send_to(const Socket& other) const {
+  if (is_internet() && !other.peer.empty())
+    return name.size() > 3 && other.peer.compare(2, 2, name, 2, 2) == 0;  // the port
   const std::shared_ptr<OpenFile> peer_of_it = other.out ? other.out->reader.lock() : nullptr;
   return !other.out || peer_of_it.get() == this;
+}
+
+SocketRef Socket::peer_now(const Linux& os) const {
+  const int port = static_cast<uint8_t>(peer[2]) << 8 | static_cast<uint8_t>(peer[3]);
+  return os.addresses.at(std::to_string(family) + '/' + std::to_string(type) + '/' +
+                         std::to_string(port));
 }
 
 Work Socket::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
@@ -91,8 +108,8 @@ Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
 }
 Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
                      Stream::Received& received) {
-  constexpr uint32_t kStream = 1;
   if (is_datagram()) inbox();
+  if (pending) co_return -std::exchange(pending, 0);
   if (!in) co_return type == kStream && !is_internet() ? -EINVAL : -ENOTCONN;
   if (is_datagram() && !io_options.waits && !in->has_some()) co_return -EAGAIN;
   const std::shared_ptr<Stream> from = in;
@@ -105,11 +122,23 @@ Work Socket::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
 Work Socket::write_all(Linux& os, Task& t, UserBuffers from) {
   co_return co_await send(os, t, out, std::move(from), {.waits = !(flags & O_NONBLOCK)});
 }
+// A datagram over AF_INET is lost if nobody has the address: a connected sender's next call fails.
 // A sender of datagrams gets no SIGPIPE. If the peer has closed its socket, the sender gets
 // -ECONNREFUSED and is no longer connected to it.
 Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
                   Stream::IoOptions io_options) {
   if (keeps_boundaries()) io_options.signals = false;
+  if (is_datagram_over_internet()) {
+    if (pending) co_return -std::exchange(pending, 0);
+    if (const int64_t no = may_send(os, from); no < 0) co_return no;
+    const bool is_connected = !peer.empty() && to == out;
+    const SocketRef now = is_connected ? peer_now(os) : nullptr;
+    if (is_connected) to = now ? (now->inbox(), now->in) : nullptr;
+    if (is_connected && (!to || !may_send_to(*now))) {
+      if (!to) pending = ECONNREFUSED;
+      co_return static_cast<int64_t>(size_of(from));
+    }
+  }
   const bool is_message = keeps_boundaries() && !is_internet();
   if (is_message && !is_datagram() && in && in->take_reset()) co_return -ECONNRESET;
   if (!to && !is_datagram() && !is_internet()) co_return -ENOTCONN;
@@ -117,6 +146,10 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
     if (const int64_t no = may_send(os, from); no < 0) co_return no;
   const auto other = to ? std::dynamic_pointer_cast<Socket>(to->reader.lock()) : nullptr;
   if (is_message && is_datagram() && other && !may_send_to(*other)) co_return -EPERM;
+  const bool is_connection = type == kStream && is_internet();
+  if (is_connection && in && in->take_reset()) co_return -ECONNRESET;
+  if (is_connection && to && to->is_reader_closed() && !std::exchange(is_refused, true))
+    co_return static_cast<int64_t>(size_of(from));  // the answer comes later
   const bool is_broken_pipe = is_send_shut || (!to && is_internet() && !is_datagram());
   if (is_broken_pipe && io_options.signals)
     co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
@@ -135,7 +168,10 @@ Work Socket::hang_up(Linux& os, Task& t) {
   if (other && !is_internet() && other->out == in) other->peer = name;
   const std::shared_ptr<Stream> from = in, to = out;
   const std::deque<SocketRef> waiting = std::exchange(accept_queue, {});
-  if (to && from && from->has_some() && !is_datagram()) to->reset();
+  if (to && from && from->has_some() && !is_datagram()) {
+    to->reset();
+    if (other) other->is_refused = true;
+  }
   if (from) co_await from->close_reading(os, t);
   if (to && !is_datagram()) co_await to->close_writing(os, t);
   for (const SocketRef& other : waiting) {

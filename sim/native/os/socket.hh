@@ -35,6 +35,7 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   // Bytes: the usual net.core.wmem_default, and the part of it that no message can use
   // (unix_dgram_sendmsg).
   static constexpr std::size_t kSocketBytes = 212'992, kOverhead = 32;
+  static constexpr std::size_t kMostOfInternet = 65'507;  // bytes of a datagram: IP has 16 bits
 
   Socket(uint16_t family, uint32_t type, uint64_t flags)
       : OpenFile(O_RDWR | flags), family(family), type(type) {}
@@ -63,11 +64,16 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   // Returns the stream in which datagrams arrive; makes it if there is none yet.
   Stream& inbox();
 
+  static uint64_t size_of(const UserBuffers& parts);
   // Returns 0 if a message can be sent, whatever its destination; else the error.
   int64_t may_send(const Linux& os, const UserBuffers& parts) const;
   // Returns whether this socket may send datagrams to `other`. A connected datagram socket accepts
   // them from its peer only.
   bool may_send_to(const Socket& other) const;
+  bool is_datagram_over_internet() const { return is_datagram() && is_internet(); }
+  // Returns the socket that now has the address to which a datagram socket over AF_INET was
+  // connected.
+  SocketRef peer_now(const Linux& os) const;
 
   const uint16_t family;
   const uint32_t type;
@@ -79,6 +85,10 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   bool is_receive_shut = false;        // shut down for reading (SHUT_RD)
   std::size_t backlog = 0;             // the backlog of listen(2)
   std::deque<SocketRef> accept_queue;  // connections that accept(2) has not yet returned
+  // Error that the next call returns: nobody had the address to which a datagram was sent.
+  int32_t pending = 0;
+  // The peer of a connection over AF_INET has refused bytes, because it has closed its socket.
+  bool is_refused = false;
 };
 
 }  // namespace uncore

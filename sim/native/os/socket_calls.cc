@@ -208,12 +208,14 @@ void autobind(Linux& os, const SocketRef& socket) {
 Work connect_to(Linux& os, Task& t, SocketRef socket, std::string address) {
   SocketRef other;
   if (socket->family == kInternet && !is_here(address)) co_return -ENETUNREACH;
-  if (const int64_t failed = look_up(os, *socket, address, other); failed < 0) co_return failed;
+  const int64_t failed = look_up(os, *socket, address, other);
+  if (failed < 0 && !socket->is_datagram_over_internet()) co_return failed;
   autobind(os, socket);
   if (socket->type == kDatagram) {
-    if (!socket->may_send_to(*other)) co_return -EPERM;
-    socket->inbox(), other->inbox();
-    socket->out = other->in, socket->peer = address;
+    if (socket->family == kUnix && !socket->may_send_to(*other)) co_return -EPERM;
+    socket->inbox();
+    socket->out.reset(), socket->peer = address;
+    if (other) other->inbox(), socket->out = other->in;
     co_return 0;
   }
   if (!other->listens || other->is_receive_shut) co_return -ECONNREFUSED;
@@ -228,8 +230,10 @@ Work connect_to(Linux& os, Task& t, SocketRef socket, std::string address) {
   co_return co_await other->ready.wake_all(os.scheduler, t, POLLIN);
 }
 
+constexpr int64_t kNobody = 1;
 // Sets `to` to the stream to which a call sends. It is the peer's, unless a datagram has a
-// destination address of its own.
+// destination address of its own. Returns kNobody if no socket has the
+// address of a datagram over AF_INET, which is then lost.
 Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint64_t size,
             const UserBuffers& parts, std::shared_ptr<Stream>& to) {
   to = socket->out;
@@ -247,9 +251,10 @@ Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint6
   if (name.size() == sizeof(uint16_t)) co_return -EINVAL;
   if (const int64_t no = socket->may_send(os, parts); no < 0) co_return no;
   SocketRef other;
-  if (const int64_t no = look_up(os, *socket, name, other); no < 0) co_return no;
-  if (!socket->may_send_to(*other)) co_return -EPERM;
-  autobind(os, socket);
+  const int64_t no = look_up(os, *socket, name, other);
+  if (no == 0 || socket->is_internet()) autobind(os, socket);
+  if (no < 0) co_return socket->is_internet() ? kNobody : no;
+  if (!socket->may_send_to(*other)) co_return socket->is_internet() ? kNobody : -EPERM;
   other->inbox();
   to = other->in;
   co_return 0;
@@ -289,6 +294,7 @@ Work send(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flag
   const int64_t failed =
       co_await target(os, t, socket, destination.at, destination.size, parts, to);
   if (failed < 0) co_return failed;
+  if (failed == kNobody) co_return static_cast<int64_t>(Socket::size_of(parts));
   co_return co_await socket->send(os, t, to, std::move(parts), io_options(*socket, flags));
 }
 
@@ -427,7 +433,9 @@ Work getsockname(Linux& os, Task& t) {
 Work getpeername(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
-  if (!socket->out) co_return -ENOTCONN;
+  const bool has_peer =
+      socket->out || (socket->is_datagram_over_internet() && !socket->peer.empty());
+  if (!has_peer) co_return -ENOTCONN;
   const std::string name = socket->peer_name();
   const std::string peer = name.empty() ? no_address(*socket) : name;
   co_return co_await write_address(os, t, peer, t.args[1], t.args[2]);
@@ -606,6 +614,7 @@ Work getsockopt(Linux& os, Task& t) {
     const auto set = socket->options.find(option);
     value = set == socket->options.end() ? first_value(os, *socket, option) : set->second;
     if (option == kError && socket->in && socket->in->take_reset()) value = word(ECONNRESET);
+    if (option == kError && socket->pending) value = word(std::exchange(socket->pending, 0));
   }
   const std::size_t size = std::min<std::size_t>(value.size(), static_cast<uint32_t>(room));
   const auto* const bytes = reinterpret_cast<const uint8_t*>(value.data());

@@ -15,58 +15,60 @@ uint64_t size_of(const UserBuffers& parts) {
   return all;
 }
 
-// Calls work(part, place) for each buffer, or piece of a buffer, that holds the bytes
-// [offset, offset + size) of a vector of buffers. `place` is the offset of the piece in this range.
+// Calls work(part, place) for each buffer, or piece of a buffer, that holds the bytes [at, at +
+// size) of a vector of buffers. `place` is the piece's offset in this range.
 template <class PartWork>
-Work for_each_part(const UserBuffers& parts, uint64_t offset, uint64_t size, PartWork work) {
-  for (uint64_t num_done = 0, i = 0; i < parts.size() && num_done < size; ++i) {
-    const uint64_t skipped = std::min(offset, parts[i].size);
-    const uint64_t part_size = std::min(parts[i].size - skipped, size - num_done);
-    offset -= skipped;
-    if (part_size == 0) continue;
-    const int64_t failed =
-        co_await work(UserBuffer{parts[i].address + skipped, part_size}, num_done);
+Work each(const UserBuffers& parts, uint64_t at, uint64_t size, PartWork work) {
+  for (uint64_t done = 0, i = 0; i < parts.size() && done < size; ++i) {
+    const uint64_t skipped = std::min(at, parts[i].size);
+    const uint64_t here = std::min(parts[i].size - skipped, size - done);
+    at -= skipped;
+    if (here == 0) continue;
+    const int64_t failed = co_await work(UserBuffer{parts[i].address + skipped, here}, done);
     if (failed < 0) co_return failed;
-    num_done += part_size;
+    done += here;
   }
   co_return 0;
 }
 
 }  // namespace
 
-Work Stream::notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& waiter, uint16_t events) {
-  const std::shared_ptr<OpenFile> file = waiter.lock();
+Work Stream::notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint16_t events) {
+  const std::shared_ptr<OpenFile> file = whom.lock();
   if (file) co_await file->ready.wake_all(os.scheduler, t, events);
   co_return 0;
 }
 
-// Returns up to `max_bytes` bytes for a reader, from one datagram or from the whole stream, and
-// removes them unless `peeks`. The rest of a datagram is discarded.
-std::string Stream::take(std::size_t max_bytes, bool peeks, Received& received) {
-  std::string bytes;
+// Returns up to `most` bytes for a reader, from one datagram or from the whole stream, and removes
+// them unless `peeks`. The rest of a datagram is discarded.
+std::string Stream::take(std::size_t most, bool peeks, Received& received) {
+  std::string taken;
   if (datagrams_ && has_some())
     received.from = parts_.front().from, received.full_size = parts_.front().bytes.size();
-  for (auto part = parts_.begin(); part != parts_.end() && bytes.size() < max_bytes; ++part) {
-    bytes += part->bytes.substr(0, max_bytes - bytes.size());
-    if (datagrams_) break;
+  for (auto part = parts_.begin(); part != parts_.end() && taken.size() < most; ++part) {
+    taken += part->bytes.substr(0, most - taken.size());
+    if (datagrams_ || part->packed) break;
   }
-  if (peeks || parts_.empty()) return bytes;
+  if (peeks || parts_.empty()) return taken;
   if (datagrams_) {
     bytes_ -= received.full_size;
     parts_.pop_front();
-    return bytes;
+    return taken;
   }
-  bytes_ -= bytes.size();
-  for (std::size_t to_remove = bytes.size(); to_remove > 0;) {
+  bytes_ -= taken.size();
+  for (std::size_t left = taken.size(); left > 0;) {
     std::string& first = parts_.front().bytes;
-    const std::size_t part = std::min(to_remove, first.size());
-    to_remove -= part;
-    if (part == first.size())
-      parts_.pop_front();
-    else
+    const std::size_t part = std::min(left, first.size());
+    left -= part;
+    if (part < first.size() && !parts_.front().packed) {
       first.erase(0, part);
+      parts_.front().taken += part;
+    } else {
+      bytes_ -= first.size() - part;
+      parts_.pop_front();
+    }
   }
-  return bytes;
+  return taken;
 }
 
 // Waits until there are bytes and receives them. With io_options.waits_for_all, repeats this until
@@ -74,70 +76,74 @@ std::string Stream::take(std::size_t max_bytes, bool peeks, Received& received) 
 Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptions io_options,
                      Received& received) {
   const uint64_t room = size_of(to);
-  uint64_t num_received = 0;
+  uint64_t done = 0;
   if (room == 0 && !datagrams_ && !io_options.waits_if_zero) co_return 0;
   const auto ready = [this] { return has_some() || writer_closed_; };
   do {
-    if (!ready() && !io_options.waits)
-      co_return num_received ? static_cast<int64_t>(num_received) : -EAGAIN;
+    if (!ready() && !io_options.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
     if (!ready()) {
       const WaitQueue::Member waits(self.ready, t);
       const int64_t failed = co_await os.signals.wait(t, kNever, ready);
-      if (failed < 0) co_return num_received ? static_cast<int64_t>(num_received) : failed;
+      if (failed < 0) co_return done ? static_cast<int64_t>(done) : failed;
     }
-    if (!has_some() && num_received == 0 && take_reset()) co_return -ECONNRESET;
-    const int64_t size = co_await deliver(os, t, to, num_received, io_options.peeks, received);
-    if (size < 0) co_return num_received ? static_cast<int64_t>(num_received) : size;
+    if (!has_some() && done == 0 && take_reset()) co_return -ECONNRESET;
+    const int64_t size = co_await deliver(os, t, to, done, io_options.peeks, received);
+    if (size < 0) co_return done ? static_cast<int64_t>(done) : size;
     if (size == 0) break;
-    num_received += static_cast<uint64_t>(size);
-  } while (io_options.waits_for_all && !io_options.peeks && !datagrams_ && num_received < room);
-  co_return static_cast<int64_t>(num_received);
+    done += static_cast<uint64_t>(size);
+  } while (io_options.waits_for_all && !io_options.peeks && !datagrams_ && done < room);
+  co_return static_cast<int64_t>(done);
 }
 
 // Copies bytes to the program. If a buffer is not mapped, fails before it takes any byte.
-Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t offset, bool peeks,
+Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool peeks,
                      Received& received) {
-  const uint64_t room = size_of(to) - offset;
-  const std::size_t max_bytes =
-      datagrams_ ? room : std::min<uint64_t>(room, OpenFile::kMaxTransfer);
+  const uint64_t room = size_of(to) - at;
   const auto reach = [&](UserBuffer part, uint64_t) {
     return os.memory.reach(t, part.address, part.size, UserMemory::Use::write);
   };
-  const int64_t fault = co_await for_each_part(to, offset, std::min(max_bytes, bytes()), reach);
+  const int64_t fault = co_await each(to, at, std::min(room, bytes()), reach);
   const bool stays = peeks || (fault < 0 && !datagrams_);  // a fault discards a datagram
-  const std::string taken = take(max_bytes, stays, received);
+  const std::string taken = take(room, stays, received);
   if (!stays) co_await notify(os, t, writer, POLLOUT);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(taken.data());
   const auto copy = [&](UserBuffer part, uint64_t place) {
     return os.memory.copy_out(t, {bytes + place, static_cast<std::size_t>(part.size)},
                               part.address);
   };
-  const int64_t failed = co_await for_each_part(to, offset, taken.size(), copy);
+  const int64_t failed = co_await each(to, at, taken.size(), copy);
   co_return failed < 0 ? failed : static_cast<int64_t>(taken.size());
 }
 
+// True if the last page of a pipe has room for these bytes.
+bool Stream::can_join(std::size_t size) const {
+  if (!pages_ || size == 0 || !has_some() || parts_.back().packed) return false;
+  return parts_.back().taken + parts_.back().bytes.size() + size <= kPipeBuf;
+}
+
 // Sends a datagram as a whole. Sends other bytes in parts of up to kPipeBuf, and waits for room
-// before each.
+// before each. What is left over of whole pages goes into the last page of a pipe, if it can.
 Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOptions io_options,
                   std::string sender) {
   const uint64_t all = size_of(from);
-  uint64_t num_sent = 0;
+  uint64_t done = 0;
   if (all == 0 && !datagrams_ && !reader_closed_ && !writer_closed_) co_return 0;
   do {
-    const std::size_t part = std::min<uint64_t>(all - num_sent, datagrams_ ? room_ : kPipeBuf);
+    const bool joins = done == 0 && can_join(all % kPipeBuf);
+    const std::size_t whole = std::min<uint64_t>(all - done, datagrams_ ? room_ : kPipeBuf);
+    const std::size_t part = joins ? all % kPipeBuf : whole;
     if (datagrams_ && part < all) co_return -EMSGSIZE;
-    const auto ready = [&] { return reader_closed_ || writer_closed_ || has_room(part); };
-    if (!ready() && !io_options.waits)
-      co_return num_sent ? static_cast<int64_t>(num_sent) : -EAGAIN;
+    const auto ready = [&] { return reader_closed_ || writer_closed_ || joins || has_room(part); };
+    if (!ready() && !io_options.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
     if (!ready()) {
       const WaitQueue::Member waits(self.ready, t);
       const int64_t failed = co_await os.signals.wait(t, kNever, ready);
-      if (failed < 0) co_return num_sent ? static_cast<int64_t>(num_sent) : failed;
+      if (failed < 0) co_return done ? static_cast<int64_t>(done) : failed;
     }
     if (reader_closed_ || writer_closed_) {
       if (io_options.signals)
         co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
-      co_return num_sent ? static_cast<int64_t>(num_sent) : -EPIPE;
+      co_return done ? static_cast<int64_t>(done) : -EPIPE;
     }
     std::string bytes(part, '\0');
     auto* const to = reinterpret_cast<uint8_t*>(bytes.data());
@@ -145,14 +151,17 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOption
       return os.memory.copy_in(t, piece.address,
                                {to + place, static_cast<std::size_t>(piece.size)});
     };
-    const int64_t fault = co_await for_each_part(from, num_sent, part, copy);
-    if (fault < 0) co_return num_sent ? static_cast<int64_t>(num_sent) : fault;
+    const int64_t fault = co_await each(from, done, part, copy);
+    if (fault < 0) co_return done ? static_cast<int64_t>(done) : fault;
     bytes_ += part;
-    if (part || datagrams_) parts_.push_back({std::move(bytes), sender});
-    num_sent += part;
+    if (joins && can_join(part))
+      parts_.back().bytes += bytes;
+    else if (part || datagrams_)
+      parts_.push_back({.bytes = std::move(bytes), .from = sender, .packed = io_options.packs});
+    done += part;
     co_await notify(os, t, reader, POLLIN);
-  } while (num_sent < all);
-  co_return static_cast<int64_t>(num_sent);
+  } while (done < all);
+  co_return static_cast<int64_t>(done);
 }
 
 Work Stream::close_reading(Linux& os, Task& t) {

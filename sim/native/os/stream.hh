@@ -1,9 +1,10 @@
 // A buffer of bytes between a writer and a reader: a pipe, or one direction of a connection. A
-// stream of datagrams preserves their boundaries.
+// stream of datagrams preserves their boundaries, and a pipe consists of pages, as in Linux.
 //
 // Interface: the files at its ends, to which `reader` and `writer` refer, call receive() and
 // send(); close_reading() and close_writing() close an end. Invariant: it holds at most `room`
-// bytes, or one datagram of any size.
+// bytes, or one datagram of any size; a pipe holds at most as many pages as `room` has, full or
+// not.
 #pragma once
 
 #include <deque>
@@ -19,12 +20,15 @@ class Stream {
  public:
   static constexpr std::size_t kPipeBuf = 4096;  // PIPE_BUF: up to this size a write is atomic
 
+  enum class Kind : uint8_t { bytes, datagrams, pages };
+
   struct IoOptions {
     bool waits = true;           // false: returns -EAGAIN instead of waiting
     bool peeks = false;          // MSG_PEEK
     bool waits_for_all = false;  // MSG_WAITALL
     bool signals = true;         // false: no SIGPIPE if the reading end is closed (MSG_NOSIGNAL)
     bool waits_if_zero = false;  // true: a receive of 0 bytes waits for data, as recv does
+    bool packs = false;          // true: each page that is written is read alone (O_DIRECT)
   };
   // Results of a receive besides the bytes.
   struct Received {
@@ -32,7 +36,8 @@ class Stream {
     std::size_t full_size = 0;  // the datagram's full size, even if it did not fit
   };
 
-  Stream(std::size_t room, bool datagrams) : room_(room), datagrams_(datagrams) {}
+  Stream(std::size_t room, Kind kind)
+      : room_(room), datagrams_(kind == Kind::datagrams), pages_(kind == Kind::pages) {}
 
   std::weak_ptr<OpenFile> reader, writer;
 
@@ -56,7 +61,11 @@ class Stream {
   bool is_reader_closed() const { return reader_closed_; }  // the reading end is closed
   bool is_writer_closed() const { return writer_closed_; }  // the writing end is closed
   bool has_some() const { return !parts_.empty(); }
-  bool has_room(std::size_t size) const { return bytes_ + size <= room_ || bytes_ == 0; }
+  bool has_room(std::size_t size) const {
+    return filled() + (pages_ ? kPipeBuf : size) <= room_ || bytes_ == 0;
+  }
+  // Returns how much of the room is taken.
+  std::size_t filled() const { return pages_ ? parts_.size() * kPipeBuf : bytes_; }
   std::size_t bytes() const {
     return datagrams_ && has_some() ? parts_.front().bytes.size() : bytes_;
   }
@@ -64,15 +73,18 @@ class Stream {
  private:
   struct Part {
     std::string bytes, from;
+    std::size_t taken = 0;  // number of bytes of the page that were read and removed
+    bool packed = false;    // it is read alone, and the bytes that the reader leaves are lost
   };
 
+  bool can_join(std::size_t size) const;
   std::string take(std::size_t max_bytes, bool peeks, Received& received);
   Work deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t offset, bool peeks,
                Received& received);
   Work notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& waiter, uint16_t events);
 
   std::size_t room_;
-  const bool datagrams_;
+  const bool datagrams_, pages_;
   std::deque<Part> parts_;
   std::size_t bytes_ = 0;
   bool reader_closed_ = false, writer_closed_ = false, reset_ = false;

@@ -5,6 +5,7 @@
 
 #include "os/calls.hh"
 #include "os/device_files.hh"
+#include "os/proc_files.hh"
 
 namespace uncore::calls {
 namespace {
@@ -97,9 +98,26 @@ Work getrandom(Linux& os, Task& t) {
   co_return failed < 0 ? failed : static_cast<int64_t>(bytes.size());
 }
 
-Work prctl(Linux&, Task& t) {
-  constexpr uint64_t PR_SET_NAME = 15;
-  co_return t.args[0] == PR_SET_NAME ? 0 : -EINVAL;
+Work prctl(Linux& os, Task& t) {
+  constexpr uint32_t kSetName = 15, kGetName = 16;  // PR_SET_NAME, PR_GET_NAME
+  constexpr std::size_t kLongest = 15;              // TASK_COMM_LEN, without the zero
+  const auto what = static_cast<uint32_t>(t.args[0]);
+  if (what == kGetName) {
+    std::string name = t.name ? *t.name : proc::comm(os, t);
+    if (!t.name) name.pop_back();  // the end of the line
+    name.resize(kLongest + 1);
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(name.data());
+    co_return co_await os.memory.copy_out(t, {bytes, name.size()}, t.args[1]);
+  }
+  if (what != kSetName) co_return -EINVAL;
+  std::string name;
+  for (uint8_t next = 1; name.size() < kLongest; name += static_cast<char>(next)) {
+    const int64_t failed = co_await os.memory.copy_in(t, t.args[1] + name.size(), {&next, 1});
+    if (failed < 0) co_return failed;
+    if (!next) break;
+  }
+  t.name = name;
+  co_return 0;
 }
 
 Work getppid(Linux&, Task&) { co_return 1; }

@@ -67,6 +67,8 @@ struct Task : Flow {
   Time born = 0, died = kNever;
   Time ran = 0, runs_since = 0;  // CPU time up to the last deschedule; time of the last install
 
+  std::optional<std::string> name;  // set by PR_SET_NAME; until then it has the program's name
+
   uint64_t* x() const { return thread->hart.x; }
   Time now() const { return thread->hart.clock; }
   Time cpu_time(Time now) const {

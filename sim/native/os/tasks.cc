@@ -9,6 +9,7 @@ Task& Tasks::spawn(const Task& parent) {
   task.tid = kFirstTid + number;
   task.allowed = parent.allowed;
   task.blocked = parent.blocked;
+  task.name = parent.name;
   task.hart = parent.hart;
   if (!parent.resets_on_fork) {
     task.policy = parent.policy, task.priority = parent.priority, task.nice = parent.nice;

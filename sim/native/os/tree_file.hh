@@ -30,6 +30,8 @@ class TreeFile : public OpenFile {
 // Releases the open file's lock (flock), if it holds one, and wakes the tasks that wait for it.
 Work unlock(Linux& os, Task& t, const OpenFile& file);
 // Changes the size of a file, and updates its mapped pages.
-int64_t resize(Linux& os, Task& t, Inode& inode, uint64_t size);
+Work resize(Linux& os, Task& t, InodeRef file, uint64_t size);
+// Makes bytes of a file zero, and updates its mapped pages.
+Work clear(Linux& os, Task& t, InodeRef file, uint64_t begin, uint64_t end);
 
 }  // namespace uncore
