@@ -505,44 +505,53 @@ static long memory_file(long flags, u64 size) {
 }
 static long mapped(long file, long rights, long kind) {
   const long at = call(N_mmap, 0, 4096, rights, kind, file, 0);
-  failed(at);
+  print_error(at);
   return at;
 }
 static int seals(void) {
   const long flags[] = {0, 2, 8, 10, 16, 18};
   for (int i = 0; i < 6; ++i) {
     const long file = memory_file(flags[i], 5000);
-    about("flags"), told(flags[i]), told(call(N_fcntl, file, GET_SEALS));
-    failed(call(N_fchmod, file, 0600)), failed(call(N_fchmod, file, 0700));
-    told(call(N_fcntl, file, ADD_SEALS, 64)), told(call(N_fcntl, file, ADD_SEALS, 0));
-    told(call(N_fcntl, file, ADD_SEALS, 32)), told(call(N_fcntl, file, GET_SEALS));
-    failed(call(N_fchmod, file, 0600)), failed(call(N_fchmod, file, 0710));
-    told(call(N_fcntl, file, ADD_SEALS, 1)), told(call(N_fcntl, file, ADD_SEALS, 4));
+    print_heading("flags"), print_result(flags[i]), print_result(call(N_fcntl, file, GET_SEALS));
+    print_error(call(N_fchmod, file, 0600)), print_error(call(N_fchmod, file, 0700));
+    print_result(call(N_fcntl, file, ADD_SEALS, 64)),
+        print_result(call(N_fcntl, file, ADD_SEALS, 0));
+    print_result(call(N_fcntl, file, ADD_SEALS, 32)), print_result(call(N_fcntl, file, GET_SEALS));
+    print_error(call(N_fchmod, file, 0600)), print_error(call(N_fchmod, file, 0710));
+    print_result(call(N_fcntl, file, ADD_SEALS, 1)),
+        print_result(call(N_fcntl, file, ADD_SEALS, 4));
   }
   for (long seal = 1; seal < 64; seal += seal) {
     const long file = memory_file(2, 5000);
-    about("seal"), told(seal), told(call(N_fcntl, file, ADD_SEALS, seal));
-    told(call(N_fcntl, file, GET_SEALS));
-    told(call(N_pwrite64, file, bytes, 8192, 0)), told(call(N_ftruncate, file, 5000));
-    told(call(N_pwrite64, file, bytes, 100, 4950)), told(call(N_pwrite64, file, bytes, 0, 9000));
-    told(call(N_ftruncate, file, 5000)), told(call(N_pwrite64, file, bytes, 3000, 4000));
-    told(call(N_fallocate, file, 0, 0, 9000)), told(call(N_fallocate, file, KEEPS_SIZE, 0, 20000));
-    told(call(N_fallocate, file, KEEPS_SIZE | PUNCHES, 0, 100));
-    told(call(N_ftruncate, file, 6000)), told(call(N_ftruncate, file, 7000));
-    told(call(N_ftruncate, file, 7000)), mapped(file, 3, 2), mapped(file, 1, 1);
+    print_heading("seal"), print_result(seal), print_result(call(N_fcntl, file, ADD_SEALS, seal));
+    print_result(call(N_fcntl, file, GET_SEALS));
+    print_result(call(N_pwrite64, file, bytes, 8192, 0)),
+        print_result(call(N_ftruncate, file, 5000));
+    print_result(call(N_pwrite64, file, bytes, 100, 4950)),
+        print_result(call(N_pwrite64, file, bytes, 0, 9000));
+    print_result(call(N_ftruncate, file, 5000)),
+        print_result(call(N_pwrite64, file, bytes, 3000, 4000));
+    print_result(call(N_fallocate, file, 0, 0, 9000)),
+        print_result(call(N_fallocate, file, KEEPS_SIZE, 0, 20000));
+    print_result(call(N_fallocate, file, KEEPS_SIZE | PUNCHES, 0, 100));
+    print_result(call(N_ftruncate, file, 6000)), print_result(call(N_ftruncate, file, 7000));
+    print_result(call(N_ftruncate, file, 7000)), mapped(file, 3, 2), mapped(file, 1, 1);
     mapped(file, 3, 1);
   }
   const long file = memory_file(2, 5000), at = mapped(file, 3, 1);
-  about("mapped"), told(call(N_fcntl, file, ADD_SEALS, 8));
-  told(call(N_fcntl, file, ADD_SEALS, 24)), told(call(N_fcntl, file, ADD_SEALS, 32));
-  told(call(N_fcntl, file, ADD_SEALS, 16)), told(call(N_fcntl, file, GET_SEALS));
-  *(volatile char*)at = 'x', told(call(N_pread64, file, bytes, 1, 0)), told(bytes[0] == 'x');
-  told(call(N_munmap, at, 4096)), told(call(N_fcntl, file, ADD_SEALS, 8));
+  print_heading("mapped"), print_result(call(N_fcntl, file, ADD_SEALS, 8));
+  print_result(call(N_fcntl, file, ADD_SEALS, 24)),
+      print_result(call(N_fcntl, file, ADD_SEALS, 32));
+  print_result(call(N_fcntl, file, ADD_SEALS, 16)), print_result(call(N_fcntl, file, GET_SEALS));
+  *(volatile char*)at = 'x', print_result(call(N_pread64, file, bytes, 1, 0)),
+             print_result(bytes[0] == 'x');
+  print_result(call(N_munmap, at, 4096)), print_result(call(N_fcntl, file, ADD_SEALS, 8));
   int ends[2];
   call(N_pipe2, ends, NONBLOCK);
-  about("others"), told(call(N_fcntl, ends[0], GET_SEALS)),
-      told(call(N_fcntl, ends[1], ADD_SEALS, 0));
-  told(call(N_fcntl, 999, GET_SEALS)), told(call(N_fcntl, ends[0], ADD_SEALS, 0)), say("\n");
+  print_heading("others"), print_result(call(N_fcntl, ends[0], GET_SEALS)),
+      print_result(call(N_fcntl, ends[1], ADD_SEALS, 0));
+  print_result(call(N_fcntl, 999, GET_SEALS)), print_result(call(N_fcntl, ends[0], ADD_SEALS, 0)),
+      say("\n");
   return 0;
 }
 
@@ -553,7 +562,8 @@ static void zeros(long file, u64 size) {
   call(N_pread64, file, all, size, 0);
   for (u64 i = 0; i < size; ++i)
     if (!all[i]) first = first < 0 ? (long)i : first, last = (long)i;
-  told(first), told(last), told(call(N_lseek, file, 0, 4)), told(call(N_lseek, file, 8192, 3));
+  print_result(first), print_result(last), print_result(call(N_lseek, file, 0, 4)),
+      print_result(call(N_lseek, file, 8192, 3));
 }
 static int holes(void) {
   static char large[300000];
@@ -563,27 +573,30 @@ static int holes(void) {
   for (int i = 0; i < 8; ++i) {
     const long file = call(N_memfd_create, "file", 0);
     call(N_write, file, large, 20000);
-    about("hole"), told(call(N_fallocate, file, PUNCHES | KEEPS_SIZE, ranges[i][0], ranges[i][1]));
-    told(call(N_lseek, file, 0, 2)), zeros(file, 20000);
-    told(call(N_pwrite64, file, "x", 1, ranges[i][0])), told(call(N_lseek, file, 0, 2));
+    print_heading("hole"),
+        print_result(call(N_fallocate, file, PUNCHES | KEEPS_SIZE, ranges[i][0], ranges[i][1]));
+    print_result(call(N_lseek, file, 0, 2)), zeros(file, 20000);
+    print_result(call(N_pwrite64, file, "x", 1, ranges[i][0])),
+        print_result(call(N_lseek, file, 0, 2));
   }
   const long file = call(N_memfd_create, "file", 0);
-  about("mapped"), told(call(N_write, file, large, 20000));
+  print_heading("mapped"), print_result(call(N_write, file, large, 20000));
   volatile char* const at = (char*)call(N_mmap, 0, 20480, 3, 1, file, 0);
-  at[9000] = 7, told(call(N_fallocate, file, PUNCHES | KEEPS_SIZE, 4096, 8192));
-  told(at[4095]), told(at[4096]), told(at[9000]), told(at[12288]);
-  about("modes");
+  at[9000] = 7, print_result(call(N_fallocate, file, PUNCHES | KEEPS_SIZE, 4096, 8192));
+  print_result(at[4095]), print_result(at[4096]), print_result(at[9000]), print_result(at[12288]);
+  print_heading("modes");
   for (long mode = 0; mode < 256; ++mode) {
     const long answer = call(N_fallocate, file, mode, 100, 10);
-    if (answer != -95) told(mode), told(answer);
+    if (answer != -95) print_result(mode), print_result(answer);
   }
-  about("many bytes");
-  told(call(N_pwrite64, file, large, 300000, 10)), told(call(N_lseek, file, 10, 0));
-  memset(large, 0, sizeof large), told(call(N_read, file, large, 300000));
-  told(large[0]), told(large[299999]), told(call(N_read, file, large, 1));
+  print_heading("many bytes");
+  print_result(call(N_pwrite64, file, large, 300000, 10)), print_result(call(N_lseek, file, 10, 0));
+  memset(large, 0, sizeof large), print_result(call(N_read, file, large, 300000));
+  print_result(large[0]), print_result(large[299999]), print_result(call(N_read, file, large, 1));
   int ends[2];
-  call(N_pipe2, ends, NONBLOCK), told(call(N_fcntl, ends[0], PIPE_SIZE, 1 << 20));
-  told(call(N_write, ends[1], large, 300000)), told(call(N_read, ends[0], large, 300000));
+  call(N_pipe2, ends, NONBLOCK), print_result(call(N_fcntl, ends[0], PIPE_SIZE, 1 << 20));
+  print_result(call(N_write, ends[1], large, 300000)),
+      print_result(call(N_read, ends[0], large, 300000));
   say("\n");
   return 0;
 }
@@ -598,7 +611,7 @@ static int unread(long file) {
 static void fills(int ends[2], long size) {
   long many = 0;
   while (call(N_write, ends[1], bytes, size) == size) ++many;
-  told(many), told(unread(ends[0]));
+  print_result(many), print_result(unread(ends[0]));
 }
 static void empties(int ends[2]) {
   while (call(N_read, ends[0], bytes, sizeof bytes) > 0) continue;
@@ -609,37 +622,50 @@ static int packets(void) {
   int ends[2];
   for (long direct = 0; direct <= DIRECT; direct += DIRECT) {
     call(N_pipe2, ends, NONBLOCK | direct);
-    about(direct ? "packets" : "bytes");
-    told(call(N_fcntl, ends[0], GETFL) & DIRECT), told(call(N_fcntl, ends[1], GETFL) & DIRECT);
-    told(call(N_write, ends[1], "abc", 3)), told(call(N_write, ends[1], "defgh", 5));
-    told(call(N_write, ends[1], large, 9000)), told(unread(ends[0]));
-    for (long size = 2; size < 30000; size *= 9) told(call(N_read, ends[0], large, size));
-    told(call(N_read, ends[0], large, 20000)), told(call(N_write, ends[1], large, 0));
-    told(call(N_read, ends[0], large, 20000)), told(call(N_read, ends[0], large, 0));
-    about("filled");
+    print_heading(direct ? "packets" : "bytes");
+    print_result(call(N_fcntl, ends[0], GETFL) & DIRECT),
+        print_result(call(N_fcntl, ends[1], GETFL) & DIRECT);
+    print_result(call(N_write, ends[1], "abc", 3)),
+        print_result(call(N_write, ends[1], "defgh", 5));
+    print_result(call(N_write, ends[1], large, 9000)), print_result(unread(ends[0]));
+    for (long size = 2; size < 30000; size *= 9) print_result(call(N_read, ends[0], large, size));
+    print_result(call(N_read, ends[0], large, 20000)),
+        print_result(call(N_write, ends[1], large, 0));
+    print_result(call(N_read, ends[0], large, 20000)),
+        print_result(call(N_read, ends[0], large, 0));
+    print_heading("filled");
     for (int i = 0; i < 12; ++i) {
       fills(ends, sizes[i]);
-      told(call(N_write, ends[1], large, 1)), told(call(N_read, ends[0], large, 1));
-      told(call(N_write, ends[1], large, 9000)), told(call(N_read, ends[0], large, 5000));
-      told(call(N_write, ends[1], large, 9000)), told(unread(ends[0])), empties(ends);
+      print_result(call(N_write, ends[1], large, 1)), print_result(call(N_read, ends[0], large, 1));
+      print_result(call(N_write, ends[1], large, 9000)),
+          print_result(call(N_read, ends[0], large, 5000));
+      print_result(call(N_write, ends[1], large, 9000)), print_result(unread(ends[0])),
+          empties(ends);
     }
-    about("large"), told(call(N_write, ends[1], large, 100000)), told(unread(ends[0]));
-    told(call(N_read, ends[0], large, 100000)), told(unread(ends[0])), empties(ends);
-    about("joined");
-    for (int i = 0; i < 6; ++i) told(call(N_write, ends[1], large, 1500));
-    told(call(N_fcntl, ends[1], PIPE_SIZE, 4096)), told(call(N_fcntl, ends[1], PIPE_SIZE, 8192));
-    told(call(N_fcntl, ends[1], PIPE_SIZE, 16384)), fills(ends, 500), empties(ends);
-    told(call(N_write, ends[1], large, 4000)), told(call(N_read, ends[0], large, 3990));
-    for (int i = 0; i < 3; ++i) told(call(N_write, ends[1], large, 90));
+    print_heading("large"), print_result(call(N_write, ends[1], large, 100000)),
+        print_result(unread(ends[0]));
+    print_result(call(N_read, ends[0], large, 100000)), print_result(unread(ends[0])),
+        empties(ends);
+    print_heading("joined");
+    for (int i = 0; i < 6; ++i) print_result(call(N_write, ends[1], large, 1500));
+    print_result(call(N_fcntl, ends[1], PIPE_SIZE, 4096)),
+        print_result(call(N_fcntl, ends[1], PIPE_SIZE, 8192));
+    print_result(call(N_fcntl, ends[1], PIPE_SIZE, 16384)), fills(ends, 500), empties(ends);
+    print_result(call(N_write, ends[1], large, 4000)),
+        print_result(call(N_read, ends[0], large, 3990));
+    for (int i = 0; i < 3; ++i) print_result(call(N_write, ends[1], large, 90));
     fills(ends, 90), empties(ends);
   }
-  about("mixed");
-  told(call(N_fcntl, ends[1], SETFL, NONBLOCK)), told(call(N_write, ends[1], "abcd", 4));
-  told(call(N_fcntl, ends[1], SETFL, NONBLOCK | DIRECT)), told(call(N_write, ends[1], "ef", 2));
-  told(call(N_write, ends[1], large, 4096)), told(call(N_write, ends[1], "gh", 2));
-  told(call(N_fcntl, ends[1], SETFL, NONBLOCK)), told(call(N_write, ends[1], "ij", 2));
-  told(call(N_write, ends[1], "kl", 2));
-  for (int i = 0; i < 5; ++i) told(call(N_read, ends[0], large, 5));
+  print_heading("mixed");
+  print_result(call(N_fcntl, ends[1], SETFL, NONBLOCK)),
+      print_result(call(N_write, ends[1], "abcd", 4));
+  print_result(call(N_fcntl, ends[1], SETFL, NONBLOCK | DIRECT)),
+      print_result(call(N_write, ends[1], "ef", 2));
+  print_result(call(N_write, ends[1], large, 4096)), print_result(call(N_write, ends[1], "gh", 2));
+  print_result(call(N_fcntl, ends[1], SETFL, NONBLOCK)),
+      print_result(call(N_write, ends[1], "ij", 2));
+  print_result(call(N_write, ends[1], "kl", 2));
+  for (int i = 0; i < 5; ++i) print_result(call(N_read, ends[0], large, 5));
   say("\n");
   return 0;
 }
@@ -650,29 +676,30 @@ static void looks(long folder, const void* name, long flags, long mask) {
   static u32 stat[64];
   for (int i = 0; i < 64; ++i) stat[i] = 99;
   const long answer = call(N_statx, folder, name, flags, mask, stat);
-  told(answer);
-  if (answer == 0) told(stat[0] & 0xfff), told(stat[4]), told(stat[7] & 0777777);
+  print_result(answer);
+  if (answer == 0)
+    print_result(stat[0] & 0xfff), print_result(stat[4]), print_result(stat[7] & 0777777);
 }
 static int described(void) {
   enum { EMPTY = 0x1000, SYNC = 0x6000, USUAL = 0x7ff };
   const long file = memory_file(0, 5000);
   int ends[2];
   call(N_pipe2, ends, NONBLOCK);
-  about("masks");
+  print_heading("masks");
   for (u64 mask = 0; mask <= 0x80000000; mask = mask ? mask * 2 : 1)
     looks(file, "", EMPTY, (long)mask);
-  about("flags");
+  print_heading("flags");
   for (u64 flag = 1; flag <= 0x80000000; flag *= 2)
-    told(call(N_statx, AT_FDCWD, "/", flag, USUAL, bytes));
+    print_result(call(N_statx, AT_FDCWD, "/", flag, USUAL, bytes));
   looks(file, "", EMPTY | SYNC, USUAL), looks(file, "", EMPTY | 0x2000, USUAL);
-  about("names");
+  print_heading("names");
   looks(file, "", 0, USUAL), looks(file, 0, 0, USUAL), looks(999, "", EMPTY, USUAL);
   looks(file, "none", 0, USUAL), looks(AT_FDCWD, "/none/at/all", 0, USUAL);
   looks(AT_FDCWD, (char*)8, 0, USUAL), looks(file, "/dev/null", 0, USUAL);
-  about("kinds"), looks(ends[0], "", EMPTY, USUAL);
+  print_heading("kinds"), looks(ends[0], "", EMPTY, USUAL);
   looks(AT_FDCWD, "/dev/zero", 0, USUAL), looks(call(N_socket, UNIX, STREAM, 0), "", EMPTY, USUAL);
-  about("places"), told(call(N_statx, file, "", EMPTY, USUAL, 8));
-  told(call(N_statx, file, "", EMPTY, USUAL, 0)), say("\n");
+  print_heading("places"), print_result(call(N_statx, file, "", EMPTY, USUAL, 8));
+  print_result(call(N_statx, file, "", EMPTY, USUAL, 0)), say("\n");
   return 0;
 }
 
@@ -685,34 +712,39 @@ static void pending(long socket) {
     short events, ready;
   } one = {(int)socket, 5, 0};
   long zero[2] = {0, 0};
-  told(call(N_ppoll, &one, 1, zero, 0, 8)), mask = one.ready & ~4, told(mask);
-  told(call(N_getsockopt, socket, 1, 4, &error, &size)), told(error);
+  print_result(call(N_ppoll, &one, 1, zero, 0, 8)), mask = one.ready & ~4, print_result(mask);
+  print_result(call(N_getsockopt, socket, 1, 4, &error, &size)), print_result(error);
 }
 static int datagrams(void) {
   static char large[70000];
   const struct name nobody = port(45001), other = port(45002);
-  const long free = made(INTERNET, DATAGRAM), bound = made(INTERNET, DATAGRAM);
-  const long to = made(INTERNET, DATAGRAM);
-  about("unconnected"), told(call(N_sendto, free, "abc", 3, 0, &nobody, 16)), pending(free);
-  told(call(N_sendto, free, "abc", 3, 0, &nobody, 16)), told(call(N_write, free, "abc", 3));
-  told(call(N_recvfrom, free, bytes, 9, 0, 0, 0));
-  about("sizes"), told(call(N_sendto, free, large, 65507, 0, &nobody, 16));
-  told(call(N_sendto, free, large, 65508, 0, &nobody, 16));
-  about("connected"), told(call(N_connect, to, &nobody, 16));
-  told(call(N_getpeername, to, bytes, &(int){16}));
-  told(call(N_write, to, "abc", 3)), pending(to), pending(to);
-  told(call(N_write, to, "abc", 3)), told(call(N_write, to, "abc", 3));
-  told(call(N_write, to, "abc", 3)), told(call(N_recvfrom, to, bytes, 9, 0, 0, 0));
-  told(call(N_recvfrom, to, bytes, 9, 0, 0, 0)), told(call(N_write, to, large, 65508));
-  about("then bound"), told(call(N_bind, bound, &nobody, 16)), told(call(N_write, to, "abc", 3));
-  told(call(N_recvfrom, bound, bytes, 9, 0, 0, 0)), told(call(N_close, bound));
-  told(call(N_write, to, "abc", 3)), told(call(N_write, to, "abc", 3));
-  told(call(N_write, to, "abc", 3));
-  about("bound to another");
-  const long third = made(INTERNET, DATAGRAM);
-  told(call(N_bind, third, &other, 16)), told(call(N_connect, third, &nobody, 16));
-  told(call(N_sendto, free, "abc", 3, 0, &other, 16)), pending(free);
-  told(call(N_recvfrom, third, bytes, 9, 0, 0, 0)), told(call(N_connect, to, &other, 16));
+  const long free = new_socket(INTERNET, DATAGRAM), bound = new_socket(INTERNET, DATAGRAM);
+  const long to = new_socket(INTERNET, DATAGRAM);
+  print_heading("unconnected"), print_result(call(N_sendto, free, "abc", 3, 0, &nobody, 16)),
+      pending(free);
+  print_result(call(N_sendto, free, "abc", 3, 0, &nobody, 16)),
+      print_result(call(N_write, free, "abc", 3));
+  print_result(call(N_recvfrom, free, bytes, 9, 0, 0, 0));
+  print_heading("sizes"), print_result(call(N_sendto, free, large, 65507, 0, &nobody, 16));
+  print_result(call(N_sendto, free, large, 65508, 0, &nobody, 16));
+  print_heading("connected"), print_result(call(N_connect, to, &nobody, 16));
+  print_result(call(N_getpeername, to, bytes, &(int){16}));
+  print_result(call(N_write, to, "abc", 3)), pending(to), pending(to);
+  print_result(call(N_write, to, "abc", 3)), print_result(call(N_write, to, "abc", 3));
+  print_result(call(N_write, to, "abc", 3)), print_result(call(N_recvfrom, to, bytes, 9, 0, 0, 0));
+  print_result(call(N_recvfrom, to, bytes, 9, 0, 0, 0)),
+      print_result(call(N_write, to, large, 65508));
+  print_heading("then bound"), print_result(call(N_bind, bound, &nobody, 16)),
+      print_result(call(N_write, to, "abc", 3));
+  print_result(call(N_recvfrom, bound, bytes, 9, 0, 0, 0)), print_result(call(N_close, bound));
+  print_result(call(N_write, to, "abc", 3)), print_result(call(N_write, to, "abc", 3));
+  print_result(call(N_write, to, "abc", 3));
+  print_heading("bound to another");
+  const long third = new_socket(INTERNET, DATAGRAM);
+  print_result(call(N_bind, third, &other, 16)), print_result(call(N_connect, third, &nobody, 16));
+  print_result(call(N_sendto, free, "abc", 3, 0, &other, 16)), pending(free);
+  print_result(call(N_recvfrom, third, bytes, 9, 0, 0, 0)),
+      print_result(call(N_connect, to, &other, 16));
   say("\n");
   return 0;
 }
@@ -722,32 +754,35 @@ static int datagrams(void) {
 static struct thread child;
 static long tells_name(long of) {
   char name[17] = "................";
-  (void)of, told(call(N_prctl, 16, name)), say(name), say("|"), say(name + 12);
+  (void)of, print_result(call(N_prctl, 16, name)), say(name), say("|"), say(name + 12);
   return 0;
 }
 static int few(void) {
-  about("names");
-  told(call(N_prctl, 15, "a")), tells_name(0), told(call(N_prctl, 15, "fifteen letters and more"));
-  tells_name(0), told(call(N_prctl, 15, 0)), told(call(N_prctl, 16, 0)),
-      told(call(N_prctl, 15, ""));
-  tells_name(0), told(call(N_prctl, 15, "parent"));
-  start(&child, tells_name, 0), join(&child), told(call(N_prctl, 15, "again")), tells_name(0);
-  about("locked");
-  for (long flags = 0; flags < 9; ++flags) told(call(N_mlockall, flags));
-  told(call(N_munlockall));
-  about("a closed peer");
+  print_heading("names");
+  print_result(call(N_prctl, 15, "a")), tells_name(0),
+      print_result(call(N_prctl, 15, "fifteen letters and more"));
+  tells_name(0), print_result(call(N_prctl, 15, 0)), print_result(call(N_prctl, 16, 0)),
+      print_result(call(N_prctl, 15, ""));
+  tells_name(0), print_result(call(N_prctl, 15, "parent"));
+  start(&child, tells_name, 0), join(&child), print_result(call(N_prctl, 15, "again")),
+      tells_name(0);
+  print_heading("locked");
+  for (long flags = 0; flags < 9; ++flags) print_result(call(N_mlockall, flags));
+  print_result(call(N_munlockall));
+  print_heading("a closed peer");
   for (int unread = 0; unread < 2; ++unread) {
     const struct name here = port(45003);
-    const long listener = made(INTERNET, STREAM), one = call(N_socket, INTERNET, STREAM, 0);
-    told(call(N_setsockopt, listener, 1, 2, &(int){1}, 4)), told(call(N_bind, listener, &here, 16));
-    told(call(N_listen, listener, 4)), told(call(N_connect, one, &here, 16));
+    const long listener = new_socket(INTERNET, STREAM), one = call(N_socket, INTERNET, STREAM, 0);
+    print_result(call(N_setsockopt, listener, 1, 2, &(int){1}, 4)),
+        print_result(call(N_bind, listener, &here, 16));
+    print_result(call(N_listen, listener, 4)), print_result(call(N_connect, one, &here, 16));
     const long end = call(N_accept4, listener, 0, 0, NONBLOCK);
-    told(call(N_write, end, "abc", 3));
-    if (unread) told(call(N_write, one, "unread", 6));
-    told(call(N_close, end)), told(call(N_close, listener));
-    for (int i = 0; i < 3; ++i) told(call(N_sendto, one, "abc", 3, 0x4000));
-    for (int i = 0; i < 3; ++i) told(call(N_recvfrom, one, bytes, 8, 64));
-    told(call(N_close, one));
+    print_result(call(N_write, end, "abc", 3));
+    if (unread) print_result(call(N_write, one, "unread", 6));
+    print_result(call(N_close, end)), print_result(call(N_close, listener));
+    for (int i = 0; i < 3; ++i) print_result(call(N_sendto, one, "abc", 3, 0x4000));
+    for (int i = 0; i < 3; ++i) print_result(call(N_recvfrom, one, bytes, 8, 64));
+    print_result(call(N_close, one));
   }
   say("\n");
   return 0;
