@@ -15,7 +15,7 @@ USERS_PROTOCOL = str(SUPPORT / "protocols/vi")
 def test_transitions_of_a_protocol_are_printed_and_drawn(uncore):
     shown = uncore("show", USERS_PROTOCOL, "--json")
     assert [row["next"] for row in json.loads(shown.out)] == [
-        move.next for move in diagram.moves(load(USERS_PROTOCOL))
+        move.next for move in diagram.state_changes(load(USERS_PROTOCOL))
     ]
     assert "Fwd-GetM" in uncore("show", "moesi", "--plot", "m.svg").out
     assert len(re.findall('class="node"', Path("m.svg").read_text())) == 11

@@ -21,7 +21,7 @@ from uncore.study.explore import Exploration, explore, report
 from uncore.study.explore.figures import of_machine
 from uncore.study.explore.formula import Constraint, Formula, Template
 from uncore.study.explore.plan import ExplorationPlan
-from uncore.study.explore.search import DesignScore, Everything, Sampler, searcher
+from uncore.study.explore.search import AllDesigns, DesignScore, Sampler, searcher
 from uncore.support.paths import CHECKOUT
 
 FILE = """
@@ -203,7 +203,7 @@ def test_a_search_finds_good_designs_within_the_bounds(tmp_path):
 
 
 def test_few_designs_are_tried_exhaustively(plan):
-    assert isinstance(searcher(plan), Everything)
+    assert isinstance(searcher(plan), AllDesigns)
 
 
 @pytest.mark.parametrize(

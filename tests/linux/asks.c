@@ -202,8 +202,8 @@ static int times_on_harts(int only) {
   if (time_by(NOBODYS) != ~0UL || call(114, NOBODYS, 0) != -EINVAL) return 4;
   for (long which = 1; which <= 2; ++which) {
     call(N_rt_sigaction, 25 + which, action, 0, 8);
-    if (call(N_setitimer, which, span, 0)) return 5;
     const u64 begin = time_by(PROCESS);
+    if (call(N_setitimer, which, span, 0)) return 5;
     while (signal_received != 25 + which)
       if (only && time_by(PROCESS) - begin > 900000000) return 6;
     if (time_by(PROCESS) - begin < 15000000) return 7;
