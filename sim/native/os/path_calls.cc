@@ -275,7 +275,8 @@ struct StatX {  // struct statx
   uint32_t of_device[2] = {}, device[2] = {};  // major, minor
   uint64_t mount = 1, more[13] = {};
 
-  // Files of the tree tell of the last changes' times only if asked for one (fill_mg_cmtime).
+  // Reports the times of the last changes of a file in the tree only if one of them is requested,
+  // as Linux does (fill_mg_cmtime).
   StatX(const Stat& stat, uint32_t asked) {
     constexpr uint32_t kUsual = 0x7ff, kChanges = 0xc0, kBirth = 0x800, kMount = 0x1000;  // STATX_
     const bool is_in_tree = stat.number != 0, is_told = (asked & kChanges) || !is_in_tree;
@@ -291,7 +292,7 @@ struct StatX {  // struct statx
 };
 static_assert(sizeof(StatX) == 256);
 
-// Finds what newfstatat, statx describe: sets `stat`.
+// Finds the file that newfstatat or statx names, and sets `stat` to its description.
 Work describe(Linux& os, Task& t, uint64_t flags, Stat& stat) {
   uint8_t first = 0;
   int64_t failed = 0;
