@@ -4,7 +4,8 @@ tests.tools.rules`.
     rules()      the numbers of the rules on the page, in order
     citations()  the functions of the reference engine whose docstrings begin with such numbers
 
-A docstring begins with numbers such as `C6.2`, `F1, F3` or `A4.1 to A4.4`. The number of a rule
+A docstring that begins with numbers such as `C6.2:`, `F1, F3:` or `A4.1 to A4.4:` says that its
+function implements these rules; numbers in parentheses elsewhere are mentions. The number of a rule
 that has parts denotes the text before its parts.
 """
 

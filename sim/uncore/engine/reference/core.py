@@ -88,7 +88,7 @@ class Core:
         return True
 
     def lose(self, number: int) -> None:
-        """C7, C10: called when the core has lost its copy of a line."""
+        """Ends what depended on a copy of a line that the core has lost (C7, C10)."""
         locks.lose_reservations(self, number)
         loads_ahead.lost(self, number)
 
@@ -150,8 +150,8 @@ class Core:
         return self.atomic(hart, access)
 
     def waits(self, hart: Hart, access: Access) -> bool:
-        """H4, H8.3: returns True if an access must wait until its hart's stores have left the
-        buffer.
+        """Returns True if an access must wait until its hart's stores have left the buffer (H4,
+        H8.3).
         """
         return hart.weak.waits(access) if hart.weak else access.drains
 
@@ -202,7 +202,7 @@ class Core:
         return value, cost + (hart.weak.stalls() if hart.weak and access.writes else 0)
 
     def event_of(self, access: Access) -> str:
-        """C1, C8: returns an access's event, which is a column of the client table."""
+        """Returns an access's event, which is a column of the client table (C1, C8)."""
         if access.kind == "load" or (access.kind == "lr" and not self.costs.lr_exclusive):
             return "Load"
         return "Amo" if access.is_amo and self.costs.far_atomics else "Store"
