@@ -102,7 +102,7 @@ Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, boo
   const auto reach = [&](UserBuffer part, uint64_t) {
     return os.memory.reach(t, part.address, part.size, UserMemory::Use::write);
   };
-  const int64_t fault = co_await each(to, at, std::min(room, bytes()), reach);
+  const int64_t fault = co_await each(to, at, std::min<uint64_t>(room, bytes()), reach);
   const bool stays = peeks || (fault < 0 && !datagrams_);  // a fault discards a datagram
   const std::string taken = take(room, stays, received);
   if (!stays) co_await notify(os, t, writer, POLLOUT);
