@@ -12,7 +12,7 @@ ROWS = page.load()
 
 
 @pytest.mark.parametrize("workload", page.TESTED_ONE_BY_ONE)
-def test_each_order_has_a_reason_and_a_row(workload: str) -> None:
+def test_each_memory_order_of_a_workload_has_a_reason_and_a_row(workload: str) -> None:
     source, why = page.source_of(workload), page.reasons()[workload]
     assert page.keys(source) == list(why)
     rows = [

@@ -29,7 +29,7 @@ SIMULATED_ONLY = TIMED | PLACED | {"handler_mask_blocks_signals", "robust_locks_
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_wait_ends_as_on_linux(word: str) -> None:
+def test_each_kind_of_wait_ends_as_on_linux(word: str) -> None:
     harts = 2 if word == "slices_end_on_idle_harts" else 8
     assert run_guest(word, harts=harts, guest="wakes").failures == []
 

@@ -165,7 +165,7 @@ def test_every_family_of_families_toml_exists() -> None:
         ([0, None, 1], [2], "0 - 1"),
     ],
 )
-def test_numbers_are_written_as_an_expression(harts, sizes, text) -> None:
+def test_cpu_numbers_of_harts_are_written_as_an_expression(harts, sizes, text) -> None:
     assert sorted(expression(list(harts), sizes).split(" + ")) == sorted(text.split(" + "))
 
 
@@ -174,7 +174,7 @@ def test_lists_of_processors_are_read_and_written() -> None:
     assert ranges([5, 0, 1, 2]) == "0-2,5" and cpu_list("") == ()
 
 
-def test_this_computer_is_described(tmp_path: Path) -> None:
+def test_machine_file_of_this_computer_has_its_harts_and_is_not_overwritten(tmp_path: Path) -> None:
     if not Path("/sys/devices/system/cpu/online").is_file():
         pytest.skip("no /sys here")
     path = tmp_path / "here.toml"

@@ -256,7 +256,7 @@ def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch
     assert frees.keys() - observe.fitted("epyc7302x2").keys() == {"socket.join.control_ratio"}
 
 
-def test_a_machine_whose_host_is_not_known_lends_nothing() -> None:
+def test_machine_measured_on_an_unknown_host_is_not_among_the_lenders() -> None:
     assert (
         figures.read("epyc7601x2").lends_nothing and "epyc7601x2" in figures.machines_with_figures()
     )

@@ -54,7 +54,7 @@ def test_page_of_commands_has_every_command(pages: Path) -> None:
     assert [name for name in COMMANDS if f"\n## uncore {name}\n" not in text] == []
 
 
-def test_page_of_the_protocol_shows_a_diagram_of_each(pages: Path) -> None:
+def test_page_of_the_protocol_shows_a_diagram_of_each_protocol(pages: Path) -> None:
     text = (pages / "docs/protocol.md").read_text()
     for name in PROTOCOLS:
         assert f"(protocol-{name}.svg)" in text

@@ -130,7 +130,7 @@ def test_a_family_read_too_often_is_an_error(tmp_path: Path) -> None:
         load(str(tmp_path / "f0.toml"))
 
 
-def test_a_missing_join_is_named(tmp_path: Path) -> None:
+def test_level_whose_parts_no_join_connects_is_refused_with_its_line(tmp_path: Path) -> None:
     text = SMALL.replace("socket:1", "socket:2")
     with pytest.raises(UserError, match=r"small.toml:3: .*socket0, socket1.*join"):
         load_text(tmp_path, text)
@@ -166,11 +166,11 @@ def test_missing_keys_are_named_together(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_file_that_extends_none_takes_the_defaults(tmp_path: Path) -> None:
+def test_machine_file_that_extends_no_other_takes_the_defaults(tmp_path: Path) -> None:
     assert load_text(tmp_path, ALONE).os.quantum == 10**9  # a millisecond
 
 
-def test_ends_of_links_are_checked(tmp_path: Path) -> None:
+def test_link_to_an_unknown_stop_or_to_its_own_stop_is_refused(tmp_path: Path) -> None:
     tree = "socket:1 die:2 core:3 thread:2"
     die = '[die]\njoin = "crossbar 3ns"\n'
     join = 'kind = "links"\nlatency = "1ns"\nlinks = [["die0", "die2"]]'
@@ -213,7 +213,7 @@ def test_error_about_a_wrong_name_proposes_a_right_one(name: str, words: str) ->
         load(name)
 
 
-def test_far_atomics_without_data_are_refused(tmp_path: Path) -> None:
+def test_far_atomics_are_refused_if_the_resolver_keeps_no_data(tmp_path: Path) -> None:
     inner = """\
         [socket.resolver]
         knows = "shadow-tags"

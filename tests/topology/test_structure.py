@@ -56,7 +56,7 @@ def test_a_message_in_a_mesh_goes_along_x_then_along_y() -> None:
     assert way(machine, "x3y3", "x2y1") == ["x3y3", "x2y3", "x2y2", "x2y1"]
 
 
-def test_each_hub_of_a_tree_is_wired_to_its_share_of_those_above() -> None:
+def test_each_hub_of_a_tree_is_wired_to_its_share_of_the_hubs_above() -> None:
     """Each of a complex's two hubs is wired to two of the four outer hubs, so there are four routes
     to another complex.
     """
@@ -161,7 +161,7 @@ def test_the_far_ring_is_reached_over_the_nearest_bridge() -> None:
     assert ways <= bridges and len(bridges) == 8
 
 
-def test_quadrants_have_a_diagonal_only_where_one_is_stated(tmp_path: Path) -> None:
+def test_quadrants_have_a_diagonal_only_if_the_file_states_one(tmp_path: Path) -> None:
     join = 'kind = "quadrants"\ndx = "6ns"\ndy = "18ns"'
     tree = "socket:1 core:4 thread:1"
     plain = load_text(tmp_path, with_join(join, tree))
