@@ -174,7 +174,7 @@ def test_a_subject_has_the_worst_verdict_of_its_claims():
         assert own != {"reproduced"} or found[each.row] == "reproduced"
 
 
-def test_an_amount_is_the_median_over_its_seeds():
+def test_answer_to_a_claim_is_the_median_over_its_seeds():
     runs = [
         {p.threads: p for p in asking.execute([replace(COUNTER.job(), seeds=(seed,))])[0].points}
         for seed in COUNTER.job().seeds
@@ -224,7 +224,7 @@ def test_a_knee_is_the_least_thread_count_with_nine_tenths_of_the_best():
     assert (curve.peak, curve.knee) == (4, 2)
 
 
-def test_times_of_a_table_are_in_ns():
+def test_claims_read_times_of_a_table_in_ns():
     runs = {"pair": Run(machine="bus:2", workload="latency/pingpong", threads="2")}
     cell = claim_answered_by(lambda pair: pair.point.cell("handoff", 0, 1), runs=runs)
     whole = claim_answered_by(lambda pair: pair.point.typical("handoff"), runs=runs)

@@ -111,7 +111,7 @@ def test_a_figure_that_changed_is_named_with_both_values(
     assert message in "; ".join(words) and len(words) == bool(message)
 
 
-def test_row_no_longer_computed_is_named_if_the_table_is_whole(mine: Table) -> None:
+def test_row_that_a_whole_computed_table_no_longer_has_is_named(mine: Table) -> None:
     other = replace(mine, rows=[])
     assert differences(other) == []
     assert differences(other, whole=True) == ["mine.csv: a: no longer computed"]

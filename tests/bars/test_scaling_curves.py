@@ -43,7 +43,7 @@ def test_every_measured_curve_can_be_simulated(one: Series) -> None:
     assert make_job("bus:2", one.skeleton.workload, [2], parameters=values | {"work": "1"})
 
 
-def test_a_curve_without_a_skeleton_is_named_with_what_to_write(
+def test_error_about_a_curve_without_a_skeleton_names_the_table_to_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where = shutil.copytree(SCALING, tmp_path / "scaling")

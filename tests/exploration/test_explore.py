@@ -274,7 +274,7 @@ def test_picture_of_the_front_names_designs_and_axes_and_marks_excluded_designs(
     assert "cores 2" in text and "mcs.throughput M" in text and "not allowed" in text
 
 
-def test_the_command_prints_the_front_and_its_runs(plan, monkeypatch, capsys, tmp_path):
+def test_explore_command_prints_the_front_and_its_runs(plan, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(store, "POINTS_FOLDER", tmp_path / "points")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as ended:

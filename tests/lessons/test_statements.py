@@ -68,7 +68,7 @@ def test_fences_hardly_matter_with_sixteen_threads() -> None:
     assert 1 <= run["free.throughput"] / run["fence.throughput"] < 1.1
 
 
-def test_only_full_fences_in_both_threads_ensure_that_one_sees_the_other(
+def test_only_full_fences_in_both_threads_ensure_that_one_sees_the_others_store(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     seen = {row["test"]: row["seen"] for row in rows("fences", "litmus", capsys)}

@@ -36,5 +36,5 @@ def test_each_kind_of_wait_ends_as_on_linux(word: str) -> None:
 
 @pytest.mark.skipif(QEMU is None, reason="qemu-riscv64 is not installed")
 @pytest.mark.parametrize("word", sorted(set(WORDS) - SIMULATED_ONLY))
-def test_wait_ends_in_the_same_way_under_qemu(word: str, tmp_path: Path) -> None:
+def test_each_kind_of_wait_passes_its_check_under_qemu(word: str, tmp_path: Path) -> None:
     assert on_qemu(program("wakes"), tmp_path, word) == ("", [])

@@ -102,7 +102,9 @@ def test_offline_processors_gaps_in_numbers_and_memory_without_cores_are_describ
 
 
 @pytest.mark.parametrize("recorded", [WHOLE, RAGGED])
-def test_hwloc_and_sysfs_describe_the_same_computer(recorded: Recorded, tmp_path: Path) -> None:
+def test_hwloc_and_sysfs_give_equal_descriptions_of_a_computer(
+    recorded: Recorded, tmp_path: Path
+) -> None:
     computer = lay_out(sysfs.read(recorded.sysfs(tmp_path)))
     # hwloc does not report clocks
     other = lay_out(hwloc.read(recorded.hwloc(tmp_path / "lstopo.xml")))

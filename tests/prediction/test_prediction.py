@@ -319,7 +319,7 @@ def test_printed_intervals_contain_the_predicted_medians(
         (["validate", "--only", "prediction", "tr1950"], "Did you mean 'tr1950x'"),
     ],
 )
-def test_a_mistake_gives_one_clear_message(
+def test_mistake_in_a_predict_or_validate_command_gives_a_message_and_status_2(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:

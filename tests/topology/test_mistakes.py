@@ -99,7 +99,9 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_names_its_line_and_the_remedy(mistake: str, tmp_path: Path) -> None:
+def test_message_about_a_mistake_names_its_line_and_the_remedy(
+    mistake: str, tmp_path: Path
+) -> None:
     old, new, line, words = MISTAKES[mistake]
     assert old in SMALL
     path = write(tmp_path, SMALL.replace(old, new, 1))
@@ -153,7 +155,7 @@ def test_invalid_map_is_refused_with_the_reason(map_: str, words: str, tmp_path:
         load_text(tmp_path, with_join(join, "socket:1 core:6 thread:2"))
 
 
-def test_missing_keys_are_named_together(tmp_path: Path) -> None:
+def test_one_error_names_all_missing_keys_of_a_machine_file(tmp_path: Path) -> None:
     text = SMALL.replace('extends = "families/teaching"', 'protocol = "mesi"')
     text = text.replace('service = "4cy"', "").replace('kind = "ring"', "")
     with pytest.raises(UserError) as caught:

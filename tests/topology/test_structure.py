@@ -202,7 +202,7 @@ def test_harts_are_numbered_in_the_order_of_the_tree() -> None:
     assert machine.threads_per_core == 2
 
 
-def test_counts_may_differ_from_parent_to_parent() -> None:
+def test_parents_of_one_level_may_have_different_numbers_of_children() -> None:
     tree = parse_tree("die:2 ccx:2,1 core:4,2,3 thread:1")
     assert [len(group.cores()) for group in tree.groups("ccx")] == [4, 2, 3]
     assert [group.path for group in tree.groups("ccx")] == ["die0.ccx0", "die0.ccx1", "die1.ccx0"]
