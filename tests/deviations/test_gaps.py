@@ -50,8 +50,8 @@ def guest() -> program.Program:
 
 
 def cost(pattern: Pattern, machine: Machine | None = None, *, again: bool = False) -> int:
-    """Returns the ns of a pattern on the second core of a machine: the first time, with cold
-    caches, or with `again` the second time.
+    """Returns the ns that a pattern takes on the second core of a machine when it runs for the
+    first time, with cold caches. If `again`, returns the ns of its second time.
     """
     outcome = point(machine or line(), guest(), 2)
     return int(outcome["tables"]["cost"][pattern][again])

@@ -236,12 +236,11 @@ def test_sibling_that_pauses_most_of_the_time_leaves_the_core_to_the_other_hart(
 
 
 @pytest.mark.parametrize(("pause", "longer"), [(20, 3), (41, 12)])
-def test_a_hart_counts_as_pausing_from_its_second_pause_until_one_pause_after_it(
+def test_a_hart_counts_as_pausing_from_its_second_pause_until_one_pause_length_after_it(
     pause: int, longer: int
 ) -> None:
-    """H6.5: hart 0 runs at twice the speed from the start of hart 1's second pause until the time
-    of one pause after the end of that pause. The instruction that hart 0 executes at that time
-    still ends at this speed.
+    """H6.5: hart 0 runs at twice the speed from the start of hart 1's second pause until `pause` ns
+    after the end of that pause. The instruction that hart 0 then executes still ends at this speed.
     """
     cost = cost_beside([Step(1040, Do.PAUSE_TWICE), Step(1400, Do.NOTHING)], pause=pause)
     assert HALF_SPEED - cost == 2 * pause + longer

@@ -374,7 +374,7 @@ static volatile struct info last;
 static void record_info(int number, struct info* info, u64* context) {
   (void)number;
   last.number = info->number, last.code = info->code, last.value = info->value;
-  if (info->number == 11) context[22] += 4;  // the pc: skips the access
+  if (info->number == 11) context[22] += 4;  // SIGSEGV: the pc skips the access
 }
 static void record_signal(long number) {
   const u64 action[4] = {(u64)record_info, 4, 0, 0};
