@@ -650,7 +650,7 @@ def test_a_far_atomic_is_performed_at_the_resolver() -> None:
 
 
 def test_an_atomic_is_performed_in_the_core_if_only_that_core_has_the_line() -> None:
-    """C8: this is so after a store, and also after a load that was granted E."""
+    """C8: the core has the line alone after a store, and after a load that was granted E."""
     for do in (Do.STORE, Do.LOAD):
         assert costs(Step(1000, do), Step(2000, Do.AMO), **FAR)[1] == ATOMIC
 
@@ -669,8 +669,8 @@ def test_a_slice_serves_far_atomics_one_at_a_time(later: int) -> None:
 
 
 def test_hart_does_not_wait_for_a_far_atomic_whose_result_is_unused() -> None:
-    """C8: such AMOs wait in the store buffer. Several requests for one line can be in flight at the
-    same time.
+    """C8: AMOs whose results are unused wait in the store buffer. Several requests for one line can
+    be in flight at the same time.
     """
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.POST), Step(2001, Do.FENCE)]]
     plans[1] += [Step(3000, Do.POST_THRICE), Step(3001, Do.FENCE)]

@@ -116,8 +116,8 @@ def case_with_states(
 
 
 def test_states_that_the_filter_excludes_are_ignored(tmp_path: Path) -> None:
-    """Herd does not print such states. The filter also names a register that no printed
-    state has.
+    """Herd does not print states that the filter excludes. The filter also names a register that no
+    printed state has.
     """
     kept = [(a, b) for a, b in STATES if a != b]
     case = case_with_states(

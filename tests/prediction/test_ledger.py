@@ -150,7 +150,7 @@ def test_second_prediction_of_a_machine_needs_a_reason_and_keeps_the_first(
     assert read_day(mine / "2031-01-01.toml").reasons == {"r5900x": "rule C9"}
     first, second = (entry for entry in entries(mine) if entry.machine == "r5900x")
     assert (first.date, second.date) == ("2026-11-21", "2031-01-01")
-    assert first.scored and not second.scored  # the verdict is older than the second prediction
+    assert first.scored and not second.scored  # the machine was measured before the second one
     record.record([], ledger=mine, day="2031-01-01")
     assert read_day(mine / "2031-01-01.toml").reasons == {"r5900x": "rule C9"}
     text = (mine / "2031-01-01.toml").read_text()

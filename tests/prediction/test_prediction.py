@@ -247,7 +247,7 @@ def test_observations_are_on_file_for_exactly_the_measured_machines() -> None:
 
 
 def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its deviation is small, but without the limit the fit would change the number further."""
+    """The number's deviation is small, but without the limit the fit would change it further."""
     frees = numbers.free("epyc7302x2")
     limits = np.array(numbers.highest(frees)) - DERIVATIVE_STEP_LOG
     count = len(frees)

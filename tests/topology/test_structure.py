@@ -184,7 +184,7 @@ def test_every_wire_of_a_crossbar_has_its_own_channel() -> None:
     machine = load("r3900x", ["ccx.join.latency=17ns"])
     limited = [link.channel for link in machine.links if link.channel >= 0]
     assert len(limited) == len(set(limited)) == len(machine.links)
-    assert machine.links[0].control == 8_500  # half in, half out
+    assert machine.links[0].control == 8_500  # ps: half of 17 ns in, half out
 
 
 def test_dies_of_two_sockets_are_linked_pairwise() -> None:
