@@ -337,7 +337,7 @@ def test_random_start_delays_span_at_most_two_operations() -> None:
     assert (fast, slow) == (2 * 10**5, 10**6)
 
 
-def test_search_intervals_contain_the_median_as_often_as_stated() -> None:
+def test_search_intervals_contain_the_median_in_92_of_100_cases() -> None:
     hits, tries = 0, 400
     for number in range(tries):
         draw = random.Random(number)

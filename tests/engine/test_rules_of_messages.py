@@ -47,7 +47,9 @@ def test_a_slice_serves_requests_one_at_a_time(later: int) -> None:
 
 @pytest.mark.parametrize("reply", ["direct", "via"])
 @pytest.mark.parametrize("unblock", ["completion", "response"])
-def test_transfer_between_owners_follows_reply_and_unblock(reply: str, unblock: str) -> None:
+def test_keys_reply_and_unblock_determine_a_transfer_between_owners(
+    reply: str, unblock: str
+) -> None:
     """R4, R5: A owns the line. B requests it, and then H does while B's transaction is open.
 
     With `direct` the data take the link from A to B. With `response` the transaction closes when

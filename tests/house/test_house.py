@@ -169,7 +169,7 @@ def test_names_found_in_cpp_are_the_identifiers_declared_after_a_type():
     assert sorted(names) == ["first", "found", "last", "line", "one"]
 
 
-def test_python_names_are_targets_parameters_and_definitions():
+def test_names_found_in_python_are_targets_parameters_and_definitions():
     text = """
 import a as b
 def f(c, *d):

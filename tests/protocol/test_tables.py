@@ -84,7 +84,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_named_with_its_line(mistake: str, directory: Path) -> None:
+def test_mistake_in_a_table_is_named_with_its_line(mistake: str, directory: Path) -> None:
     file, old, new, read, advice = MISTAKES[mistake]
     line = edit(directory / file, old, new) + new.startswith("\n")
     with pytest.raises(UserError) as error:

@@ -117,7 +117,7 @@ def test_message_about_a_mistake_names_its_line_and_the_remedy(
     assert not adds or adds.startswith(("add\n", "write in ["))
 
 
-def test_cycle_of_families_names_its_files(tmp_path: Path) -> None:
+def test_error_about_a_cycle_of_families_names_its_files(tmp_path: Path) -> None:
     write(tmp_path, 'extends = "b"', "a.toml")
     write(tmp_path, '# first\nextends = "a"', "b.toml")
     with pytest.raises(UserError, match=r"b.toml:2: .*circle: a.toml -> b.toml -> a.toml"):
