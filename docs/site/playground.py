@@ -89,7 +89,7 @@ def shared() -> dict[str, Any]:
 
 
 def exact(value: Any) -> Any:
-    """Replaces numbers that JavaScript would round by text, also in nested lists and dicts."""
+    """Turns integers that JavaScript would round into text, also in nested lists and dicts."""
     if isinstance(value, dict):
         return {key: exact(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -36,7 +36,7 @@ def test_handoffs_keep_their_bounds_and_equal_the_class_medians_on_file(name: st
 
 
 @pytest.mark.parametrize("name", figures.machines_with_figures())
-def test_figures_state_as_many_pairs_as_the_machine_has(name: str) -> None:
+def test_each_class_of_the_figures_has_as_many_pairs_as_on_the_machine(name: str) -> None:
     machine, hardware = topology.load(name), figures.read(name)
     masks = hardware.masks(machine)
     assert not np.any(np.sum(list(masks.values()), axis=0) > 1)
@@ -59,7 +59,7 @@ def test_source_of_a_fitted_family_number_names_its_machines() -> None:
 
 
 @pytest.mark.parametrize("name", figures.machines_with_figures())
-def test_only_numbers_of_components_were_fitted(name: str) -> None:
+def test_only_numbers_of_cores_and_levels_are_free_to_be_fitted(name: str) -> None:
     machine = topology.load(name)
     components = ("core.", *(f"{level}." for level in machine.levels))
     assert all(key.startswith(components) for key in free_numbers(machine))

@@ -85,7 +85,7 @@ def test_machines_workloads_and_amounts_of_every_claim_exist(each):
     assert each.neutral is None or not low <= each.neutral <= high
 
 
-def test_file_has_the_answer_and_verdict_of_each_claim():
+def test_each_claim_on_file_has_an_answer_and_the_verdict_that_follows_from_it():
     assert [line["claim"] for line in table.load("claims")] == [each.id for each in ALL_CLAIMS]
     for each, row in zip(ALL_CLAIMS, filed.rows(ALL_CLAIMS), strict=True):
         assert verdict(each, row.got) == row.verdict
@@ -110,7 +110,7 @@ def test_computed_answers_of_claims_equal_those_on_file(ids):
     assert table.differences(filed.table(rows), whole=not ids) == []
 
 
-def test_every_figure_is_checked_by_a_claim_or_has_a_reason():
+def test_every_figure_of_the_articles_is_checked_by_a_claim_or_has_a_reason():
     claimed = {number for each in ALL_CLAIMS for number in each.figures}
     left = [number for numbers, _, _ in unasked() for number in numbers]
     assert sorted(claimed | set(left)) == list(figures())
@@ -174,7 +174,7 @@ def test_a_subject_has_the_worst_verdict_of_its_claims():
         assert own != {"reproduced"} or found[each.row] == "reproduced"
 
 
-def test_an_amount_is_the_median_over_its_seeds():
+def test_answer_to_a_claim_is_the_median_over_its_seeds():
     runs = [
         {p.threads: p for p in asking.execute([replace(COUNTER.job(), seeds=(seed,))])[0].points}
         for seed in COUNTER.job().seeds
@@ -224,7 +224,7 @@ def test_a_knee_is_the_least_thread_count_with_nine_tenths_of_the_best():
     assert (curve.peak, curve.knee) == (4, 2)
 
 
-def test_times_of_a_table_are_in_ns():
+def test_claims_read_times_of_a_table_in_ns():
     runs = {"pair": Run(machine="bus:2", workload="latency/pingpong", threads="2")}
     cell = claim_answered_by(lambda pair: pair.point.cell("handoff", 0, 1), runs=runs)
     whole = claim_answered_by(lambda pair: pair.point.typical("handoff"), runs=runs)
@@ -286,7 +286,7 @@ def test_answers_over_seeds_are_shown_from_least_to_greatest():
     assert over_seeds(judge(claim_answered_by(slower), [15, 15, 15])) == "-"
 
 
-def test_an_expected_range_states_its_precision():
+def test_width_of_an_expected_range_follows_from_its_kind():
     assert figure(40).ends == (36, 44) and about(50).ends == (40, 60)
     assert exactly(4).ends == (4, 4) and stated(2, 3).ends == (2, 3)
     assert because(0, 0.1, "none in ten").why == "none in ten"

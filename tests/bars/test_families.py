@@ -26,7 +26,7 @@ def test_chosen_numbers_are_in_the_familys_file_and_their_source_says_so(name: s
             assert numbers[key].source.startswith("chosen by "), key
 
 
-def test_every_host_of_locks_is_in_one_family() -> None:
+def test_every_host_with_lock_figures_is_in_exactly_one_family() -> None:
     hosts_of = [host for family in FAMILIES.values() for host in family.locks]
     assert sorted(hosts_of) == lockhammer.machines_with_figures()
 

@@ -12,7 +12,7 @@ FITTED = [name for name, one in FIGURES_BY_MACHINE.items() if one.figures]
 
 
 @pytest.mark.parametrize("name", FITTED)
-def test_one_figure_of_each_machine_is_fitted_and_reproduced(name: str) -> None:
+def test_one_interrupt_latency_of_each_machine_is_fitted_and_reproduced(name: str) -> None:
     rows = interrupts.latencies(name, FIGURES_BY_MACHINE[name])
     assert [row["how"].partition(":")[0] for row in rows].count("fitted") == 1
     assert all(abs(row["err_pct"]) < 0.5 for row in rows if row["how"] != "predicted")

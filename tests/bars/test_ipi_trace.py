@@ -94,7 +94,7 @@ def test_each_send_is_paired_with_the_entry_on_its_cpu(text: str, trace: Path) -
     assert not +found.left_out
 
 
-def test_ftrace_has_the_same_pairs_in_whole_microseconds(trace: Path) -> None:
+def test_ftrace_has_the_pairs_of_perf_with_times_in_whole_microseconds(trace: Path) -> None:
     found = paired(trace, FTRACE)
     assert [one[:2] for one in found.latencies] == [one[:2] for one in PAIRED]
     assert [one.ns for one in found.latencies] == [1000, 1000, 1000, 2000, 2000]
@@ -103,13 +103,13 @@ def test_ftrace_has_the_same_pairs_in_whole_microseconds(trace: Path) -> None:
     assert not read(trace, 4).in_microseconds
 
 
-def test_only_raises_count_as_sends_if_arm_records_both(trace: Path) -> None:
+def test_only_raise_events_count_as_sends_if_an_arm_trace_has_raises_and_sends(trace: Path) -> None:
     found = paired(trace, ARM)
     assert found.latencies == [(0, 1, 3000), (0, 2, 5000), (0, 3, 6000)]
     assert not +found.left_out
 
 
-def test_arm_sends_without_raises_are_paired_too(trace: Path) -> None:
+def test_send_events_of_an_arm_trace_without_raises_are_paired(trace: Path) -> None:
     lines = [line for line in ARM.splitlines() if "ipi_raise" not in line]
     call = send(11_000, 0, 2, f"{HANDLER}+0x0/0x40")
     assert paired(trace, *lines, call).latencies == [(0, 1, 3000), (0, 2, 5000)]
@@ -127,7 +127,9 @@ def test_arm_sends_without_raises_are_paired_too(trace: Path) -> None:
         ("", []),
     ],
 )
-def test_set_of_cpus_is_a_list_or_a_mask(cpus: str, targets: list[int], trace: Path) -> None:
+def test_cpus_of_a_send_may_be_written_as_a_list_or_a_mask(
+    cpus: str, targets: list[int], trace: Path
+) -> None:
     machine = 40 if len(cpus) > 8 else 12
     trace.write_text(f"a 1 [0] 1.0: ipi:ipi_send_cpumask: cpumask={cpus} callsite=f callback=0x0")
     assert [*(read(trace, machine).records[0].targets or ())] == targets

@@ -46,7 +46,7 @@ def test_trace_record_has_the_interval_since_the_previous_one(trace: Path) -> No
     assert (records[-2].ns, records[-1].event) == (None, "PASSIVE_IPI")
 
 
-def test_an_event_is_named_after_its_pipeline_and_waker(trace: Path) -> None:
+def test_event_names_mark_the_rest_of_a_pipeline_and_wakeups_across_cpus(trace: Path) -> None:
     names = [event for event, _ in ktr.named(ktr.read(trace))]
     assert names[2:5] == ["PIPELINE", "PIPELINE+", "PIPELINE+"]
     assert names[6:8] == ["WAKEUP_END", "TSLEEP_END"]

@@ -27,7 +27,7 @@ def curve(spots: list[Spot], simulated: list[float]) -> list[LockPoint]:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_every_curve_has_a_time_for_each_hart(machine: str) -> None:
+def test_every_lock_curve_on_file_has_a_time_for_each_number_of_threads(machine: str) -> None:
     measured, harts = lockhammer.read(machine), topology.load(machine).harts
     for primitive in [lockhammer.HARNESS, *lockhammer.PRIMITIVES, lockhammer.SLEEPING]:
         for hold, think in lockhammer.SETTINGS:
@@ -38,7 +38,7 @@ def test_every_curve_has_a_time_for_each_hart(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_threads_are_placed_as_they_were_pinned(machine: str) -> None:
+def test_simulated_threads_are_placed_as_the_measured_ones_were_pinned(machine: str) -> None:
     """On all hosts the threads of a core are filled one after the other; x86-1 fills one complex
     after the other.
     """
@@ -76,7 +76,7 @@ def test_harness_time_is_subtracted_at_hold_0_and_think_0() -> None:
     assert point.simulated == whole.minus(harness.median)
 
 
-def test_hold_and_think_take_as_long_as_the_harness_shows() -> None:
+def test_simulated_hold_and_think_are_as_long_as_the_measured_empty_lock_shows() -> None:
     """Loops take 1.77 times as long on both threads of a Broadwell's core, except while a lock is
     held.
     """
@@ -87,7 +87,7 @@ def test_hold_and_think_take_as_long_as_the_harness_shows() -> None:
     assert held.times == beside.times | {"hold": "1000ns"}
 
 
-def test_hold_is_subtracted_in_the_error_of_a_lock_but_not_of_a_count() -> None:
+def test_hold_is_subtracted_from_the_time_of_a_lock_but_not_of_a_reference_count() -> None:
     """A lock excludes other threads, so the hold is subtracted from its time. With a count no
     thread waits for the hold of another.
     """
@@ -125,7 +125,9 @@ def test_a_bound_that_does_not_hold_is_reported() -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_twice_as_many_operations_change_no_conclusion(machine: str) -> None:
+def test_twice_as_many_operations_leave_the_median_times_of_locks_within_5_percent(
+    machine: str,
+) -> None:
     """Lockhammer's threads do 5000 operations each. Simulated threads do fewer, and twice as many
     operations give the same errors.
     """

@@ -35,7 +35,7 @@ KINDS = (
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_matrix_as_measured_equals_the_one_that_validation_simulates(name: str) -> None:
+def test_matrix_with_option_as_measured_equals_that_of_validation(name: str) -> None:
     machine, hardware = topology.load(name), figures.read(name)
     shown = uncore.matrix(name, smt=False, as_measured=True)
     between = [machine.harts_of(core)[0] for core in range(machine.cores)]
@@ -74,12 +74,12 @@ def test_measured_medians_are_shown_only_if_home_and_slice_of_the_line_agree() -
     assert by_hand.by_class() == alike.by_class()
 
 
-def test_as_measured_is_refused_for_a_machine_without_figures() -> None:
+def test_option_as_measured_is_refused_for_a_machine_without_figures() -> None:
     with pytest.raises(UserError, match="--as-measured: nobody here has measured it"):
         uncore.matrix("ccx:1x2", as_measured=True)
 
 
-def test_a_pair_is_the_mean_of_its_seeds_and_a_class_shows_their_spread() -> None:
+def test_matrix_over_seeds_has_the_mean_of_each_pair_and_the_spread_of_each_class() -> None:
     single = [uncore.matrix("core2q9550", seeds=(seed,)) for seed in (1, 2)]
     both = uncore.matrix("core2q9550", seeds=(1, 2))
     means = np.mean([matrix.ns for matrix in single], axis=0)

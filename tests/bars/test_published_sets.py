@@ -30,7 +30,7 @@ ELSEWHERE = "mesh:4x2"  # a machine without published figures
 
 
 @pytest.mark.parametrize("name", sets.names())
-def test_a_set_loads_and_each_figure_has_a_job(name: str) -> None:
+def test_a_published_set_loads_and_each_of_its_figures_has_a_job(name: str) -> None:
     published = sets.read(name)
     assert published.source and published.unlike and load(published.simulated).harts
     for curve in published.curves:
@@ -82,7 +82,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("machines/i78750h.toml", "4.1GHz", "4.2GHz"),
     ],
 )
-def test_a_changed_judge_breaks_the_seal(copy: Path, file: str, old: str, new: str) -> None:
+def test_change_of_a_judging_set_breaks_the_seal(copy: Path, file: str, old: str, new: str) -> None:
     path = copy / file
     text = path.read_text()
     assert old in text
@@ -91,7 +91,7 @@ def test_a_changed_judge_breaks_the_seal(copy: Path, file: str, old: str, new: s
     assert "changed after 2026-11-26" in word
 
 
-def test_opened_set_that_is_no_judge_breaks_the_seal() -> None:
+def test_seal_is_broken_if_an_opened_set_is_not_among_the_judges() -> None:
     seal = sets.sealed()
     name, *others = seal.judges
     fewer = {judge: seal.judges[judge] for judge in others}
@@ -100,7 +100,7 @@ def test_opened_set_that_is_no_judge_breaks_the_seal() -> None:
     assert "every second one" in words and f"{name}: opened, but no judge" in words
 
 
-def test_a_judge_is_not_simulated_before_it_is_opened(copy: Path) -> None:
+def test_judging_set_is_not_simulated_before_it_is_opened(copy: Path) -> None:
     name, seal = "perfbook-8750h", copy / "seal.toml"
     opened = seal.read_text()
     seal.write_text(re.sub(rf'^{name} += "2.*\n', "", opened, flags=re.MULTILINE))
@@ -127,7 +127,7 @@ def test_results_on_file_contain_no_sealed_set() -> None:
         ('show     = "rate"', 'show = "time"\nfit = "think"', 'fit needs show = "rate"'),
     ],
 )
-def test_invalid_file_is_named_with_its_mistake(
+def test_error_about_an_invalid_published_set_names_its_file_and_the_mistake(
     copy: Path, old: str, new: str, message: str
 ) -> None:
     path = copy / "odp-ticket-n1.toml"
@@ -140,7 +140,7 @@ def test_invalid_file_is_named_with_its_mistake(
 # ---- comparison and output -----------------------------------------------------------------------
 
 
-def test_a_range_stands_for_its_middle_and_a_curve_may_be_relative() -> None:
+def test_range_of_a_published_figure_counts_as_its_middle_and_curves_may_be_relative() -> None:
     (tickets,) = sets.read("odp-ticket-n1").curves
     assert tickets.measured == [4, 2.75]
     (readers,) = sets.read("rwlockscale-8176").curves
@@ -148,7 +148,7 @@ def test_a_range_stands_for_its_middle_and_a_curve_may_be_relative() -> None:
     assert [readers.kind(0), readers.kind(1)] == ["base", "predicted"]
 
 
-def test_fitted_time_reproduces_the_first_figure() -> None:
+def test_fitted_think_time_reproduces_the_first_figure_of_a_published_curve() -> None:
     """The rate is made up, because no open set has a fit."""
     curve = sets.PublishedCurve(
         name="fitted",
@@ -182,7 +182,7 @@ def test_each_quantity_of_a_curve_is_computed_in_its_unit(show: Any, value: floa
     assert papers.QUANTITIES[show](cast("Point", point), curve) == pytest.approx(value)
 
 
-def test_texts_of_the_picture_lie_inside_it() -> None:
+def test_texts_in_the_picture_of_published_sets_lie_inside_it() -> None:
     figures = [
         papers.ComparedFigure(name, "m", "curve", str(at), 1.0, ratio, "predicted", judge=False)
         for name in sets.names()

@@ -32,20 +32,20 @@ def structured(machine: Machine, ns: Matrix) -> list[str]:
 
 # i54590 has four cores, and so few pairs that sums of parts fit any noise.
 @pytest.mark.parametrize("name", [SMT, PLAIN, "i54590"])
-def test_noise_alone_is_not_taken_for_structure(name: str) -> None:
+def test_matrix_with_no_differences_but_noise_has_no_structure(name: str) -> None:
     machine = topology.load(name)
     assert structured(machine, flat(machine, noise=5)) == []
     assert structured(machine, flat(machine, noise=0)) == []
 
 
 @pytest.mark.parametrize("name", [SMT, PLAIN])
-def test_differences_that_are_sums_of_parts_of_cores_are_structure(name: str) -> None:
+def test_differences_of_pairs_that_are_sums_of_parts_of_cores_are_structure(name: str) -> None:
     machine = topology.load(name)
     meet = machine.resolvers[0].level
     assert structured(machine, flat(machine, noise=1, parts=5)) == [meet]
 
 
-def test_differences_that_siblings_repeat_are_structure() -> None:
+def test_differences_of_cores_that_their_siblings_repeat_are_structure() -> None:
     machine = topology.load(SMT)
     cores = np.random.default_rng(3).normal(100, 5, (machine.cores, machine.cores))
     ns = np.kron(cores + cores.T, np.ones((2, 2))) + flat(machine, noise=1)
@@ -53,7 +53,7 @@ def test_differences_that_siblings_repeat_are_structure() -> None:
 
 
 @pytest.mark.parametrize("name", [SMT, PLAIN])
-def test_a_reading_is_not_used_for_its_own_guess(name: str) -> None:
+def test_guess_of_a_pair_does_not_use_the_pairs_own_reading(name: str) -> None:
     """One reading differs greatly from the others. Its guess must not be nearer to it than the
     median is.
     """
@@ -64,7 +64,7 @@ def test_a_reading_is_not_used_for_its_own_guess(name: str) -> None:
     assert one.from_others > one.from_median
 
 
-def test_pairs_with_structure_are_predicted_better_than_by_the_median_or_explained() -> None:
+def test_pairs_with_structure_need_a_better_prediction_than_the_median_or_a_reason() -> None:
     machine, hardware = topology.load(SMT), figures.read(SMT)
     levels = figures.level_of_pairs(machine)
     ns = flat(machine, noise=0.1, parts=5)

@@ -111,7 +111,7 @@ def test_a_figure_that_changed_is_named_with_both_values(
     assert message in "; ".join(words) and len(words) == bool(message)
 
 
-def test_row_no_longer_computed_is_named_if_the_table_is_whole(mine: Table) -> None:
+def test_row_that_a_whole_computed_table_no_longer_has_is_named(mine: Table) -> None:
     other = replace(mine, rows=[])
     assert differences(other) == []
     assert differences(other, whole=True) == ["mine.csv: a: no longer computed"]
@@ -141,7 +141,7 @@ def test_rows_on_file_are_drawn_as_curves_beside_measured_ones() -> None:
 OFF_WITHOUT_A_MARK: set[tuple[str, str, str]] = set()
 
 
-def test_default_intervals_contain_the_truth_as_often_as_stated() -> None:
+def test_default_throughput_intervals_contain_the_true_rate_in_88_of_100_cases() -> None:
     """88 of 100 intervals must contain the true rate; the goal is 95."""
     rows = load("intervals")
     assert sum(int(row["inside"]) for row in rows) / len(rows) >= 0.88
@@ -151,7 +151,7 @@ def test_default_intervals_contain_the_truth_as_often_as_stated() -> None:
 
 
 @pytest.mark.long
-def test_computed_intervals_equal_those_on_file() -> None:
+def test_computed_throughput_intervals_equal_those_on_file() -> None:
     pair = ("ccx:2x4", "lock/ticket")
     kept = [r for r in load("intervals") if (r["machine"], r["workload"]) == pair]
     assert [*intervals.table([*intervals.rows(*pair)]).lines.values()] == kept

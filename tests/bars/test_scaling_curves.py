@@ -43,7 +43,7 @@ def test_every_measured_curve_can_be_simulated(one: Series) -> None:
     assert make_job("bus:2", one.skeleton.workload, [2], parameters=values | {"work": "1"})
 
 
-def test_a_curve_without_a_skeleton_is_named_with_what_to_write(
+def test_error_about_a_curve_without_a_skeleton_names_the_table_to_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where = shutil.copytree(SCALING, tmp_path / "scaling")
@@ -80,7 +80,7 @@ def test_clock_of_a_curve_follows_the_number_of_busy_cores(monkeypatch: pytest.M
     assert four / one == pytest.approx(4, rel=0.01)
 
 
-def test_a_curve_is_described_by_its_peak_and_its_ends() -> None:
+def test_peak_knee_smt_yield_and_shape_error_follow_from_the_points_of_a_curve() -> None:
     epyc = next(s for s in ALL if s.machine == "epyc7601x2")
     curve = scaling.ScalingCurve(epyc, 0, [1, 4, 2, 1, 1, 1, 1.5], [1, 2, 2, 2, 2, 2, 1])
     assert curve.peak(curve.simulated) == 4

@@ -20,7 +20,9 @@ from uncore_lab.fitting.solve import (
 
 
 def sums(right: list[float], calls: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
-    """Returns the residuals of latencies, each of which is the sum of a number and the next one."""
+    """Makes a function that computes residuals, which are 0 if the steps are `right`. Each latency
+    is the sum of a number and the next one. `calls` receives the number of steps of each call.
+    """
     rows = np.eye(len(right)) + np.eye(len(right), k=1)
     truth = rows @ np.exp(right)
 

@@ -189,7 +189,7 @@ def test_note_reports_a_kernel_that_uses_fewer_harts_than_the_machine_has(uncore
         assert (result.status, "the kernel uses 2 of 4 harts" in result.err) == (0, noted)
 
 
-def test_outcome_as_json_has_the_same_hash_twice(uncore, tmp_path):
+def test_two_equal_boots_print_the_same_outcome_as_json(uncore, tmp_path):
     source = GUEST.replace("TEXT", "ready").replace("CODE", "0")
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
     first, second = (uncore("boot", "ccx:1x1", "--kernel", "Image", "--json") for _ in range(2))

@@ -130,12 +130,12 @@ def on_native(overrides: dict[str, str]) -> float:
     return crossed.sides[0].per_operation
 
 
-def test_convention_that_makes_both_times_equal_is_named() -> None:
+def test_convention_that_makes_the_times_of_both_engines_equal_is_named() -> None:
     explained = ATOMICS.explained(on_native({"core.hold": "0cy"}), "MESI")
     assert (explained.words, explained.ratio) == ("core.hold=0cy", 1)
 
 
-def test_times_that_differ_by_less_than_a_quarter_need_no_convention() -> None:
+def test_times_that_differ_by_less_than_a_quarter_match_without_a_convention() -> None:
     explained = ATOMICS.explained(1.24 * on_native({}), "MESI")
     assert (explained.words, explained.matches) == ("", True)
 
@@ -199,7 +199,7 @@ def test_two_conventions_that_help_only_together_are_found() -> None:
     assert explained.matches and {"core.hold", "system.data"} < explained.overrides.keys()
 
 
-def test_another_home_of_the_lines_explains_the_remaining_difference(
+def test_difference_of_times_that_one_slice_on_both_sides_removes_is_explained(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The outside engine follows the model, but maps all lines to the last of many slices."""

@@ -32,5 +32,5 @@ def test_report_says_version_python_platform_compiler_engines_and_cores(uncore, 
     ("file", "why"),
     [(Path(__file__), "no ELF file"), (paths.GUESTS / "lock/ticket.elf", "the file names none")],
 )
-def test_compiler_is_unknown_if_the_file_does_not_name_it(file, why):
+def test_compiler_is_unknown_if_the_built_file_does_not_name_it(file, why):
     assert compiler(file) == f"unknown: {why}"

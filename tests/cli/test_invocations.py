@@ -13,7 +13,7 @@ from tests.tools.drawn import Plan
 ROOT = Path(__file__).parents[2]
 
 
-def test_random_invocations_have_no_findings():
+def test_random_invocations_give_no_traceback_unknown_status_or_damaged_file():
     """They run in a separate process without threads, because that process forks."""
     arguments = [
         sys.executable,
@@ -44,7 +44,9 @@ def test_traceback_and_unknown_status_are_findings(tmp_path, output, status, exp
 
 
 @pytest.mark.parametrize("name", ["p.png", "p.svg", "m.csv", "l.parquet", "r.json"])
-def test_half_written_or_missing_file_is_found_and_an_unchanged_one_is_not(tmp_path, name):
+def test_half_written_or_missing_file_counts_as_damaged_and_an_unchanged_one_does_not(
+    tmp_path, name
+):
     path = tmp_path / name
     path.write_bytes(b"{")
     assert invocations._damage(path)

@@ -81,7 +81,7 @@ def test_characters_that_the_output_encoding_lacks_give_no_traceback():
     assert (run.returncode, run.stderr) == (0, b"")
 
 
-def test_full_standard_output_gives_a_message():
+def test_standard_output_to_a_full_device_gives_a_message():
     with Path("/dev/full").open("wb") as full:
         run = subprocess.run(
             [sys.executable, "-m", "uncore", "list"], stdout=full, stderr=subprocess.PIPE

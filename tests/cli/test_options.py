@@ -46,7 +46,7 @@ def test_unusual_job_differs_from_the_default_in_every_option() -> None:
     assert {*unchanged} == LINUX_ONLY
 
 
-def test_repeat_command_requests_the_same_job(uncore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeat_command_of_a_job_requests_that_job(uncore, monkeypatch: pytest.MonkeyPatch) -> None:
     from uncore.cli.commands import run
 
     requested: list[Job] = []

@@ -131,7 +131,7 @@ def test_file_of_another_kind_with_the_same_ending_is_refused(uncore):
         assert Path(file).read_bytes() == before
 
 
-def test_users_file_that_contains_a_result_is_not_recognised_as_one(uncore):
+def test_users_file_that_contains_a_result_is_not_recognised_as_written_by_uncore(uncore):
     uncore(*ONE_RUN.split(), "--output", "r.json")
     result = Path("r.json").read_text()
     Path("mine.json").write_text(f'{{"runs": [{result}]}}')

@@ -127,7 +127,9 @@ def test_interrupted_run_saves_its_finished_repeats(
     assert "3 points" in uncore("run", "--again", "r.json").out
 
 
-def test_lines_observes_the_median_repeat_or_the_named_one(uncore: Command) -> None:
+def test_lines_command_observes_the_median_repeat_or_that_of_the_named_seed(
+    uncore: Command,
+) -> None:
     uncore(*RING, "--threads", "4", "--output", "r.json")
     (same,) = repeats(load(Path("r.json")))
     assert f"4 threads, seed {same.median.seed}:" in uncore("lines", "r.json").out
@@ -135,7 +137,7 @@ def test_lines_observes_the_median_repeat_or_the_named_one(uncore: Command) -> N
     assert "--seed 4: the result's are 1, 2, 3" in uncore("lines", "r.json", "--seed", "4").err
 
 
-def test_scaling_and_compare_use_medians(uncore: Command) -> None:
+def test_scaling_and_compare_commands_use_the_medians_of_repeats(uncore: Command) -> None:
     for name, first in (("a.json", "1"), ("b.json", "4")):
         uncore(*TOY, "--threads", "1,2,4", "--seed", first, "--output", name)
     scaling = json.loads(uncore("scaling", "a.json", "--json").out)

@@ -57,7 +57,7 @@ def test_finished_points_are_not_run_again(monkeypatch, tmp_path):
     assert again.host.seconds == first.host.seconds
 
 
-def test_without_resume_everything_is_run(monkeypatch, tmp_path):
+def test_without_resuming_every_point_is_run_again(monkeypatch, tmp_path):
     execute([job()], store=Store(tmp_path))
     assert number_of_runs(monkeypatch, [job()], store=Store(tmp_path)) == 4
 

@@ -26,7 +26,7 @@ from uncore.topology.distance import boundaries, classes, distance
         ("4,4..8", (4, 8)),
     ],
 )
-def test_thread_list_expands_to_these_counts(text, counts):
+def test_thread_option_accepts_counts_doubling_ranges_and_max(text, counts):
     assert thread_counts(text, room=96) == counts
 
 

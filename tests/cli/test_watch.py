@@ -17,7 +17,9 @@ TWO_THREADS = ("--threads", "2", "--set", "ops=2", "--output", "w.html")
         (("bus:2", "lock/mcs", "--set", "hold=10ns,90ns"), "hold=10ns and hold=90ns"),
     ],
 )
-def test_watch_page_is_named_after_its_run_or_the_difference_of_two(uncore, arguments, title):
+def test_title_of_watch_page_names_its_run_or_what_differs_between_two_runs(
+    uncore, arguments, title
+):
     assert uncore("watch", *arguments, *TWO_THREADS).status == 0
     assert f"<title>{title}</title>" in Path("w.html").read_text()
 

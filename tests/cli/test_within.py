@@ -67,7 +67,9 @@ def test_search_is_the_default_and_a_given_length_disables_it(uncore: Command) -
 def test_private_counters_of_64_threads_are_two_hundred_times_as_fast_as_a_shared_one(
     uncore: Command,
 ) -> None:
-    """An operation takes microseconds, so threads that start late must not distort the rate."""
+    """Harts start up to two operations apart, and an operation on the shared counter takes
+    microseconds. The harts that start late must not distort the rate.
+    """
     (row,) = json.loads(uncore(*COUNTERS, "--json").out)["rows"]
     longer = ("--set", "duration=200us", "--set", "warmup=20us", "--set", "unclocked=1000")
     (long_run,) = json.loads(uncore(*COUNTERS, *longer, "--json").out)["rows"]
@@ -335,7 +337,7 @@ def test_random_start_delays_span_at_most_two_operations() -> None:
     assert (fast, slow) == (2 * 10**5, 10**6)
 
 
-def test_search_intervals_contain_the_median_as_often_as_stated() -> None:
+def test_search_intervals_contain_the_median_in_92_of_100_cases() -> None:
     hits, tries = 0, 400
     for number in range(tries):
         draw = random.Random(number)

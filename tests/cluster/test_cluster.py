@@ -86,7 +86,7 @@ def test_results_of_two_hundred_points_are_complete_after_a_worker_is_killed(hea
         (PATCH_WITHOUT_UNCORE, "cannot load uncore"),
     ],
 )
-def test_worker_with_another_copy_is_refused(head, worker, tmp_path, patch, message):
+def test_worker_with_another_copy_of_uncore_is_refused(head, worker, tmp_path, patch, message):
     preload = tmp_path / "patch.py"
     preload.write_text(patch)
     worker("--preload", str(preload))
@@ -94,7 +94,7 @@ def test_worker_with_another_copy_is_refused(head, worker, tmp_path, patch, mess
         pass
 
 
-def test_worker_with_another_copy_that_joins_late_is_refused(head, worker, tmp_path):
+def test_worker_with_another_copy_of_uncore_that_joins_late_is_refused(head, worker, tmp_path):
     """The worker starts after the others were checked, and is refused at its first task."""
     patch = tmp_path / "patch.py"
     patch.write_text(PATCH_OTHER_COPY)

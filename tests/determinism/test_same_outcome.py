@@ -74,7 +74,7 @@ def test_outcome_is_the_same_on_several_host_cores() -> None:
     assert outcomes("3")[0] == default_outcomes()
 
 
-def test_outcome_is_the_same_with_every_probe() -> None:
+def test_outcome_is_the_same_with_every_observer() -> None:
     assert outcomes("1", "probes")[0] == default_outcomes()
 
 

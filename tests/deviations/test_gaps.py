@@ -50,14 +50,14 @@ def guest() -> program.Program:
 
 
 def cost(pattern: Pattern, machine: Machine | None = None, *, again: bool = False) -> int:
-    """Returns the ns of a pattern on the second core of a machine: the first time, with cold
-    caches, or with `again` the second time.
+    """Returns the ns that a pattern takes on the second core of a machine when it runs for the
+    first time, with cold caches. If `again`, returns the ns of its second time.
     """
     outcome = point(machine or line(), guest(), 2)
     return int(outcome["tables"]["cost"][pattern][again])
 
 
-def test_gap_g1_prefetches_at_most_the_adjacent_line() -> None:
+def test_gap_g1_at_most_the_adjacent_line_is_prefetched() -> None:
     """Consecutive lines cost as much as scattered lines: one full miss for each line, or for each
     pair of adjacent lines.
     """
@@ -70,7 +70,7 @@ def test_gap_g1_prefetches_at_most_the_adjacent_line() -> None:
     assert far == LINES_OF_A_PATTERN * FETCH
 
 
-def test_gap_g2_waits_for_each_hit_and_executes_nothing_after_a_miss() -> None:
+def test_gap_g2_a_core_waits_for_each_hit_and_executes_nothing_after_a_miss() -> None:
     """Hits of loads with known addresses do not overlap. Misses overlap if the core has a window;
     otherwise they cost as much as a chain of pointers, apart from the loop.
     """
@@ -81,7 +81,7 @@ def test_gap_g2_waits_for_each_hit_and_executes_nothing_after_a_miss() -> None:
     assert cost(Pattern.INDEPENDENT) == pytest.approx(cost(Pattern.CHAINED), abs=LINES_OF_A_PATTERN)
 
 
-def test_gap_g3_requests_the_lines_of_all_buffered_stores_or_only_the_oldest() -> None:
+def test_gap_g3_a_core_requests_the_lines_of_all_buffered_stores_or_only_of_the_oldest() -> None:
     """Stores in the buffer fetch their lines either one at a time or all at once, whatever the size
     of the buffer.
     """
@@ -92,25 +92,25 @@ def test_gap_g3_requests_the_lines_of_all_buffered_stores_or_only_the_oldest() -
     assert cost(Pattern.STORES, line(core={"store_buffer": 1})) > LINES_OF_A_PATTERN * FETCH
 
 
-def test_gap_g4_fetches_instructions_at_no_cost() -> None:
+def test_gap_g4_instructions_are_fetched_at_no_cost() -> None:
     assert cost(Pattern.STRAIGHT) == cost(Pattern.STRAIGHT, again=True)
 
 
-def test_gap_g5_predicts_no_pattern_of_branches() -> None:
+def test_gap_g5_no_pattern_of_branches_is_predicted() -> None:
     """The branch is taken every second time; a history of one bit would predict it."""
     blind = line(core={"mispredict": 0})
     lost = cost(Pattern.REGULAR, again=True) - cost(Pattern.REGULAR, blind, again=True)
     assert lost >= 256 // 2 * 15  # 15 ns for each misprediction
 
 
-def test_gap_g6_evicts_exactly_the_least_recently_used_line() -> None:
+def test_gap_g6_exactly_the_least_recently_used_line_is_evicted() -> None:
     """Nine lines are accessed in turn in a set of eight ways, so no access hits the first level."""
     wide = line(core={"l1_ways": 16})
     lost = cost(Pattern.CYCLIC, again=True) - cost(Pattern.CYCLIC, wide, again=True)
     assert lost == 9 * L2
 
 
-def test_gap_g7_has_no_tlb_and_no_page_walks() -> None:
+def test_gap_g7_a_program_without_a_kernel_has_no_tlb_misses_and_no_page_walks() -> None:
     """Lines in many pages take as long as lines in one page, because there is no TLB miss."""
     paged, dense = (cost(p, again=True) for p in (Pattern.SCATTERED, Pattern.SEQUENTIAL))
     assert (
@@ -118,19 +118,19 @@ def test_gap_g7_has_no_tlb_and_no_page_walks() -> None:
     )  # the loops differ by a few instructions and a misprediction
 
 
-def test_gap_g8_has_no_memory_banks_and_rows() -> None:
+def test_gap_g8_a_memory_has_no_banks_and_rows() -> None:
     """Memory takes as long for a line that is adjacent to the previous one as for any other."""
     far, near = (cost(p) - cost(p, again=True) for p in (Pattern.SCATTERED, Pattern.SEQUENTIAL))
     assert far == near
 
 
-def test_gap_g9_keeps_its_clock_with_any_number_of_busy_cores() -> None:
+def test_gap_g9_a_core_keeps_its_clock_with_any_number_of_busy_cores() -> None:
     work = [Step(1000, Do.COMPUTE)]
     alone = steps(line(), [work])[0][0].cost
     assert [spans[0].cost for spans in steps(line(), [work] * 3)] == [alone] * 3
 
 
-def test_gap_g10_accepts_every_message() -> None:
+def test_gap_g10_a_busy_resolver_does_not_delay_messages_that_pass_it() -> None:
     """A resolver that is busy for a long time does not delay messages that only pass its stop."""
     slow = line(resolver={"service": 5000 * NS, "slices": (A,)})
     crowd = [Step(1000, Do.LOAD, 1)]
@@ -140,7 +140,7 @@ def test_gap_g10_accepts_every_message() -> None:
     assert loud == quiet
 
 
-def test_gap_g11_pads_programs_for_lines_of_128_bytes() -> None:
+def test_gap_g11_programs_are_padded_for_lines_of_at_most_128_bytes() -> None:
     """Adjacent blocks of 128 bytes belong to two harts, but share one line of 256 bytes."""
     mine = [Step(1000, Do.AMO, 1), Step(9000, Do.LOAD, 1)]
     plans = [mine, [Step(3000, Do.AMO, 0), Step(6000, Do.AMO, 2)]]
@@ -163,7 +163,7 @@ def test_gap_g11_pads_programs_for_lines_of_128_bytes() -> None:
         ("a cache-block flush", 0x0020200F),  # cbo.flush (x0)
     ],
 )
-def test_gap_g12_traps_on_vector_half_precision_and_cache_block_instructions(
+def test_gap_g12_vector_half_precision_and_cache_block_instructions_trap(
     tmp_path: Path, what: str, word: int
 ) -> None:
     source = tmp_path / "foreign.c"
@@ -175,7 +175,7 @@ def test_gap_g12_traps_on_vector_half_precision_and_cache_block_instructions(
         point(line(), program.compile(source), 1)
 
 
-def test_gap_g13_shares_dirty_data_only_through_an_owner() -> None:
+def test_gap_g13_a_line_with_only_sharers_is_read_from_memory() -> None:
     """D1: if a line has only sharers, memory serves a read, although a core is nearer."""
     read = [Step(1000, Do.LOAD)]
     again = [Step(5000, Do.LOAD)]
@@ -185,7 +185,7 @@ def test_gap_g13_shares_dirty_data_only_through_an_owner() -> None:
         assert spans[2][0].cost >= L2 + SERVICE + MEMORY
 
 
-def test_gap_g14_hides_a_missing_memory_order() -> None:
+def test_gap_g14_total_store_order_hides_a_missing_memory_order() -> None:
     """With relaxed orders, the reader gets the old message only on weakly ordered cores."""
     message = program.compile(MESSAGE)
 
@@ -198,7 +198,7 @@ def test_gap_g14_hides_a_missing_memory_order() -> None:
     assert any("old" in failure for failure in old("weak"))
 
 
-def test_gap_g15_leaves_siblings_all_issue_slots_or_none() -> None:
+def test_gap_g15_a_pausing_hart_leaves_its_sibling_all_issue_slots_or_none() -> None:
     """Hart 1 pauses in a loop, for longer and longer times. Hart 0 runs either at full or at half
     speed, never in between.
     """

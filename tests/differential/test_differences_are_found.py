@@ -51,7 +51,7 @@ SEND_PROBE = children.send_probe
 
 
 def _ask_from_first_hart(core: Core, line: int, holder: int) -> None:
-    """Breaks C9: the first sibling always asks first."""
+    """Breaks C9: the core's first hart always asks first, out of turn."""
     REQUEST_IN_TURN(core, line, len(core.harts) - 1)
 
 

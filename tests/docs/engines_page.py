@@ -103,7 +103,9 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _short(conventions: str) -> str:
-    """Returns the keys without values. A key that occurs for several levels is listed once."""
+    """Returns the keys without their values, after the text before the colon if there is one. A key
+    that occurs for several levels is listed once.
+    """
     head = re.match(r"[\w ]+: ", conventions)
     keys = (
         re.sub(r"^\w+\.(resolver|data)", r"\1", key)

@@ -13,14 +13,14 @@ from uncore.study.compare import model_state
 NOW = model_state.parts()
 
 
-def test_page_agrees_with_the_result_files() -> None:
+def test_engines_page_agrees_with_the_result_files() -> None:
     """If this fails, run `python -m tests.docs.engines_page --renew`."""
     text = written.PAGE.read_text()
     assert text == written.page(text, NOW)
 
 
 @pytest.mark.parametrize("name", ["engines", "matching"])
-def test_each_row_names_a_version_and_a_model_on_file(name: str) -> None:
+def test_each_row_on_file_names_a_version_a_date_and_a_recorded_model(name: str) -> None:
     model_states = written.states()
     for row in written.on_file(name):
         assert row["version"] and row["date"] and row["model"] in model_states
@@ -33,7 +33,7 @@ def test_model_state_has_a_part_for_each_rule_and_table() -> None:
     assert NOW.keys() == {*rules(), *tables}
 
 
-def test_a_changed_rule_makes_figures_older(tmp_path: Path) -> None:
+def test_figures_are_older_than_the_model_after_a_rule_has_changed(tmp_path: Path) -> None:
     """Changing the text of a rule makes figures older; changing only its line breaks does not."""
     page = tmp_path / "model.md"
     text = (written.TOP / "docs/model.md").read_text()
@@ -46,7 +46,7 @@ def test_a_changed_rule_makes_figures_older(tmp_path: Path) -> None:
     assert written._than(NOW, later) == "**older** than V1 of the model"
 
 
-def test_a_changed_table_makes_figures_older(tmp_path: Path) -> None:
+def test_figures_are_older_than_the_model_after_a_table_has_changed(tmp_path: Path) -> None:
     (tmp_path / "client.table").write_text("another")
     assert "client.table" in model_state.changed(NOW, model_state.parts(tables=tmp_path))
 

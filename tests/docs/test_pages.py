@@ -60,6 +60,6 @@ def test_index_states_the_length_of_each_page() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_no_sentence_begins_awkwardly(page: Path) -> None:
+def test_no_sentence_of_a_page_begins_with_of_by_as_who_or_until(page: Path) -> None:
     prose = re.sub(r"^ {4}.*$", "", FENCED.sub("", page.read_text()), flags=re.MULTILINE)
     assert AWKWARD.findall(prose) == []

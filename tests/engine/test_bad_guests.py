@@ -45,7 +45,7 @@ def message(fault: str, machine: str = "ccx", threads: int = 3) -> str:
         ("misaligned", "store or atomic address misaligned"),
     ],
 )
-def test_a_trap_names_its_hart_symbol_and_line(fault: str, reason: str) -> None:
+def test_report_of_a_trap_names_its_hart_symbol_and_line(fault: str, reason: str) -> None:
     location = rf"at 0x8000[0-9a-f]{{4}} {fault}(\+0x[0-9a-f]+)? \(bad\.c:{line_of(fault)}\)"
     assert re.search(rf"hart 2: {reason} {location}", message(fault))
 

@@ -262,7 +262,7 @@ def test_attribution_covers_accesses_after_its_start_and_changes_no_outcome(targ
     assert session.run.uses()["waited_ps"].sum() > 0
 
 
-def test_cpu_map_describes_each_socket() -> None:
+def test_cpu_map_of_a_kernel_has_the_clusters_of_each_socket() -> None:
     for name, sockets, clusters in (("epyc7601x2", 2, 8), ("ccx:4x4", 1, 4)):
         machine = load(name)
         cores = [machine.core_of(hart) for hart in place(machine, "compact", smt=False)]

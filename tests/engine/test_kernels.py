@@ -323,7 +323,7 @@ READS = f"""
 """
 
 
-# The same with code: each page contains only a return instruction, which is executed.
+# Like READS with code: each page contains only a return instruction, which is executed.
 EXECUTES = READS.replace("ld s3, (s1)", "jalr s10, 0(s1)").replace("4096 + 64", "4096")
 # Reads four pages of data, which fill a first-level TLB, and executes one page of code whose
 # translation is flushed before.

@@ -91,7 +91,7 @@ def request_delays(machine: Machine, seed: int, plan: list[Step]) -> list[int]:
     return expected[1:]
 
 
-def test_a_put_is_not_delayed() -> None:
+def test_a_put_is_not_delayed_by_a_draw() -> None:
     """V4.1: two lines share a set, so the second evicts the first, which is dirty."""
     machine = line(core=ONE_WAY)
     plan = [Step(1000, Do.AMO, 0), Step(2000, Do.LOAD, 1)]

@@ -236,12 +236,11 @@ def test_sibling_that_pauses_most_of_the_time_leaves_the_core_to_the_other_hart(
 
 
 @pytest.mark.parametrize(("pause", "longer"), [(20, 3), (41, 12)])
-def test_a_hart_counts_as_pausing_from_its_second_pause_until_one_pause_after_it(
+def test_a_hart_counts_as_pausing_from_its_second_pause_until_one_pause_length_after_it(
     pause: int, longer: int
 ) -> None:
-    """H6.5: hart 0 runs at twice the speed from the start of hart 1's second pause until the time
-    of one pause after the end of that pause. The instruction that hart 0 executes at that time
-    still ends at this speed.
+    """H6.5: hart 0 runs at twice the speed from the start of hart 1's second pause until `pause` ns
+    after the end of that pause. The instruction that hart 0 then executes still ends at this speed.
     """
     cost = cost_beside([Step(1040, Do.PAUSE_TWICE), Step(1400, Do.NOTHING)], pause=pause)
     assert HALF_SPEED - cost == 2 * pause + longer
@@ -651,7 +650,7 @@ def test_a_far_atomic_is_performed_at_the_resolver() -> None:
 
 
 def test_an_atomic_is_performed_in_the_core_if_only_that_core_has_the_line() -> None:
-    """C8: this is so after a store, and also after a load that was granted E."""
+    """C8: the core has the line alone after a store, and after a load that was granted E."""
     for do in (Do.STORE, Do.LOAD):
         assert costs(Step(1000, do), Step(2000, Do.AMO), **FAR)[1] == ATOMIC
 
@@ -670,8 +669,8 @@ def test_a_slice_serves_far_atomics_one_at_a_time(later: int) -> None:
 
 
 def test_hart_does_not_wait_for_a_far_atomic_whose_result_is_unused() -> None:
-    """C8: such AMOs wait in the store buffer. Several requests for one line can be in flight at the
-    same time.
+    """C8: AMOs whose results are unused wait in the store buffer. Several requests for one line can
+    be in flight at the same time.
     """
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.POST), Step(2001, Do.FENCE)]]
     plans[1] += [Step(3000, Do.POST_THRICE), Step(3001, Do.FENCE)]

@@ -47,7 +47,9 @@ def test_a_slice_serves_requests_one_at_a_time(later: int) -> None:
 
 @pytest.mark.parametrize("reply", ["direct", "via"])
 @pytest.mark.parametrize("unblock", ["completion", "response"])
-def test_transfer_between_owners_follows_reply_and_unblock(reply: str, unblock: str) -> None:
+def test_keys_reply_and_unblock_determine_a_transfer_between_owners(
+    reply: str, unblock: str
+) -> None:
     """R4, R5: A owns the line. B requests it, and then H does while B's transaction is open.
 
     With `direct` the data take the link from A to B. With `response` the transaction closes when
@@ -175,7 +177,7 @@ def completion_order(spans: list[list[Span]]) -> list[int]:
 
 
 @pytest.mark.parametrize(("grants", "order"), [(1, [1, 2, 3, 0]), (2, [1, 2, 0, 3])])
-def test_join_grants_the_line_to_at_most_grants_children_before_a_probe_from_above(
+def test_key_grants_limits_the_children_that_get_a_line_before_a_probe_from_above(
     grants: int, order: list[int]
 ) -> None:
     """J2, J3: `grants` limits the number of waiting children that get the line first."""
@@ -183,7 +185,7 @@ def test_join_grants_the_line_to_at_most_grants_children_before_a_probe_from_abo
 
 
 @pytest.mark.parametrize(("offset_ps", "order"), [(0, [1, 3, 2, 0]), (1, [1, 2, 3, 0])])
-def test_join_serves_its_children_until_an_outside_request_is_older_than_grants_until(
+def test_join_serves_its_children_until_an_outside_request_is_older_than_key_grants_until(
     offset_ps: int, order: list[int]
 ) -> None:
     """J3: core 3's request is `offset_ps` younger than `grants_until` when core 2 could be served.
@@ -421,7 +423,9 @@ def test_interrupt_send_and_entry_take_longer_while_a_sibling_executes() -> None
 
 
 @pytest.mark.parametrize("delay", [1, ENTRY - 1, ENTRY, ENTRY + 1, ENTRY + 2])
-def test_each_instruction_of_a_handler_runs_at_the_share_at_its_start(delay: int) -> None:
+def test_each_instruction_of_a_handler_runs_at_the_smt_share_of_the_time_at_which_it_begins(
+    delay: int,
+) -> None:
     """I2, H6.1: the sibling's line arrives `delay` ns after the entry has begun. Instructions that
     begin after the arrival take 2 ns. The handler is already in the cache.
     """

@@ -54,7 +54,9 @@ def test_adjacent_line_is_not_requested_if_the_limit_of_misses_is_reached(
 
 
 @pytest.mark.parametrize(("first", "invalidated"), [(Do.LOAD, False), (Do.AMO, True)])
-def test_adjacent_line_is_requested_with_the_same_right(first: Do, invalidated: bool) -> None:
+def test_adjacent_line_is_requested_with_the_right_of_the_missing_line(
+    first: Do, invalidated: bool
+) -> None:
     """If the core writes the line, other copies of the neighbour are invalidated."""
     reads = [Step(500, Do.LOAD, 1), Step(2000, Do.LOAD, 1)]
     writes = [Step(1000, first), Step(3000, Do.AMO, 1)]

@@ -78,7 +78,7 @@ def test_store_stays_in_the_buffer_for_a_drawn_time(seed: int) -> None:
 
 
 def test_hart_does_not_wait_for_an_amo_whose_result_is_unused() -> None:
-    """H8.10: such an AMO waits in the buffer, unless AMOs are performed at the resolver."""
+    """H8.10: the AMO waits in the buffer, unless AMOs are performed at the resolver."""
     far = dataclasses.replace(TSO, core=dataclasses.replace(TSO.core, far_atomics=True))
 
     def cost(machine: Machine, do: Do) -> int:

@@ -267,14 +267,14 @@ def test_braces_are_replaced_by_values_of_formulas():
 
 
 @pytest.mark.parametrize("ending", ["svg", "html"])
-def test_the_front_is_drawn(tmp_path, ending):
+def test_picture_of_the_front_names_designs_and_axes_and_marks_excluded_designs(tmp_path, ending):
     bounds = '"cores <= 2", "mcs.p99 <= 2"'
     found = explore(written(tmp_path, FILE.replace('"cores <= 2", "mcs.p99 <= 100"', bounds)))
     text = picture(tmp_path / f"front.{ending}", *report.panels(found)).read_text()
     assert "cores 2" in text and "mcs.throughput M" in text and "not allowed" in text
 
 
-def test_the_command_prints_the_front_and_its_runs(plan, monkeypatch, capsys, tmp_path):
+def test_explore_command_prints_the_front_and_its_runs(plan, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(store, "POINTS_FOLDER", tmp_path / "points")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as ended:
@@ -288,7 +288,7 @@ def shipped(name: str) -> ExplorationPlan:
     return ExplorationPlan.read(CHECKOUT / f"docs/explore/{name}.toml")
 
 
-def test_the_example_can_be_read():
+def test_plan_of_the_chiplets_example_has_its_three_runs():
     plan = shipped("chiplets")
     assert {name for name, _ in plan.jobs({c.name: c.values[0] for c in plan.choices})} == {
         "mcs",
@@ -297,7 +297,7 @@ def test_the_example_can_be_read():
     }
 
 
-def test_shapes_of_the_study_have_equal_wires_and_cores(monkeypatch):
+def test_all_shapes_of_the_wires_study_have_equal_wires_harts_and_protocols(monkeypatch):
     monkeypatch.chdir(CHECKOUT)
     plan = shipped("wires")
     for shape in plan.choices[0].values:
@@ -307,7 +307,7 @@ def test_shapes_of_the_study_have_equal_wires_and_cores(monkeypatch):
 
 
 @pytest.mark.long
-def test_study_of_equal_wires_concludes_what_its_note_says(monkeypatch):
+def test_wires_study_finds_the_best_shapes_that_its_note_states(monkeypatch):
     """A hub is the best shape for reference counts with near atomics, and the worst with far ones.
     Complexes are the best for locks. Epochs and shootdowns do not depend on the shape.
     """

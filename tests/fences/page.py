@@ -85,8 +85,8 @@ def ask(
 
 
 def load() -> list[dict[str, str]]:
-    """Returns the rows on file: first a row for each order of the workloads in ALONE, then a row
-    for each workload with all its orders weakened.
+    """Returns the rows on file: a row for each memory order of the workloads in TESTED_ONE_BY_ONE,
+    and then, for each workload, a row in which all its memory orders are weakened together.
     """
     return list(csv.DictReader(RESULTS.read_text().splitlines()))
 

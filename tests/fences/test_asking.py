@@ -113,7 +113,7 @@ def test_mistake_in_the_c_file_is_reported_with_the_compilers_message(uncore, tm
     assert status == 2 and "broken.c:2" in err
 
 
-def test_fences_ends_with_a_command_that_repeats_a_failure(few):
+def test_output_of_fences_ends_with_a_command_that_repeats_a_failure(few):
     rows = json.loads(few[1])
     needed = [row for row in rows if row["verdict"] == "needed"]
     failure = next(row["failure"]["repeat"] for row in needed if row["says"])

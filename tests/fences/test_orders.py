@@ -29,7 +29,7 @@ def weakened(text: str) -> dict[str, str]:
         ("__sync_synchronize()", "__sync_synchronize"),
     ],
 )
-def test_an_order_is_found(text: str, said: str) -> None:
+def test_each_way_to_write_a_memory_order_is_found(text: str, said: str) -> None:
     assert says(text) == [said]
 
 

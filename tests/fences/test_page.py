@@ -12,7 +12,7 @@ ROWS = page.load()
 
 
 @pytest.mark.parametrize("workload", page.TESTED_ONE_BY_ONE)
-def test_each_order_has_a_reason_and_a_row(workload: str) -> None:
+def test_each_memory_order_of_a_workload_has_a_reason_and_a_row(workload: str) -> None:
     source, why = page.source_of(workload), page.reasons()[workload]
     assert page.keys(source) == list(why)
     rows = [
@@ -32,7 +32,7 @@ def test_every_workload_has_a_row_with_all_orders_weakened() -> None:
     assert passing == set(page.reasons()["at once"])
 
 
-def test_page_has_a_line_for_each_row() -> None:
+def test_page_about_fences_has_a_line_for_each_row() -> None:
     text = "\n".join(page.page())
     assert text.count("\n| `") == len(ROWS)
     assert "| `ticket.h:14` load acquire | relaxed: fails, seed 1 | The owner's first" in text

@@ -116,8 +116,8 @@ def case_with_states(
 
 
 def test_states_that_the_filter_excludes_are_ignored(tmp_path: Path) -> None:
-    """Herd does not print such states. The filter also names a register that no printed
-    state has.
+    """Herd does not print states that the filter excludes. The filter also names a register that no
+    printed state has.
     """
     kept = [(a, b) for a, b in STATES if a != b]
     case = case_with_states(
@@ -161,7 +161,7 @@ def suite(folder: Path, monkeypatch: pytest.MonkeyPatch, two: int = 2, text: str
     return folder
 
 
-def test_known_failures_are_tolerated(
+def test_foreign_tests_recorded_as_failing_do_not_fail_the_suite(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command.main(["small", str(suite(tmp_path, monkeypatch))]) == 0
@@ -169,14 +169,14 @@ def test_known_failures_are_tolerated(
 
 
 @pytest.mark.parametrize("two", [0, 3])
-def test_a_changed_verdict_is_a_failure(
+def test_foreign_test_whose_result_differs_from_the_recorded_one_is_a_failure(
     two: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command.main(["small", str(suite(tmp_path, monkeypatch, two))]) == 1
     assert f"two: {'status 3' if two else 'passed'}; on record: status 2" in capsys.readouterr().out
 
 
-def test_missing_test_is_a_failure(
+def test_suite_fails_if_a_recorded_foreign_test_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = suite(tmp_path, monkeypatch)
@@ -195,6 +195,6 @@ def test_program_that_crashes_the_simulator_is_the_only_one_to_fail(
 
 
 @pytest.mark.parametrize("name", known.names())
-def test_every_reason_on_record_is_needed(name: str) -> None:
+def test_recorded_reasons_are_exactly_those_of_failing_tests(name: str) -> None:
     recorded = known.load(name)
     assert {reason for _, reason in recorded.fails.values()} == set(recorded.reasons)

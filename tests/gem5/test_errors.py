@@ -175,7 +175,7 @@ def test_trap_of_the_program_under_gem5_is_reported(fake_gem5: Path) -> None:
     assert not list(fake_gem5.glob("uncore-gem5-*"))
 
 
-def test_program_that_exceeds_its_patience_is_reported(fake_gem5: Path) -> None:
+def test_program_that_has_not_ended_within_its_patience_is_reported(fake_gem5: Path) -> None:
     """The script ends without records."""
     message = "uc: check failed hart=0 times=1 the program has not ended within its patience"
     write_gem5(fake_gem5, f"echo '{message}'; echo '{END.format(1)}'; touch m5out/stats.txt")
@@ -213,7 +213,9 @@ def test_statistics_of_gem5_become_a_point(fake_gem5: Path, prefix: str) -> None
     assert point.latency is None and "latency" in point.absent
 
 
-def test_chi_counts_only_copies_that_cores_lose(fake_gem5: Path) -> None:
+def test_counts_under_chi_contain_only_lost_copies_of_cores_and_first_snoops(
+    fake_gem5: Path,
+) -> None:
     """Lines that a bank loses are not counted, nor are snoops that are sent again after a wait."""
     write_successful_gem5(fake_gem5, CHI, PROTOCOL="CHI")
     point = only_point()

@@ -67,7 +67,7 @@ def test_a_handoff_within_a_complex_does_not_wait_for_memory() -> None:
     assert gem5_ps == pytest.approx(native_ps, rel=0.1)
 
 
-def test_crosscheck_has_rows_of_this_simulator(tmp_path: Path) -> None:
+def test_crosscheck_of_all_jobs_writes_a_row_for_each_program(tmp_path: Path) -> None:
     outside_runs.compared("gem5", tmp_path)
 
 
@@ -75,7 +75,7 @@ def test_each_seed_delays_the_starts_of_harts_differently() -> None:
     outside_runs.late("gem5")
 
 
-def test_the_same_run_gives_the_same_point() -> None:
+def test_two_equal_runs_give_equal_points() -> None:
     assert run_gem5("ring:4", "refcount/atomic", 4) == run_gem5("ring:4", "refcount/atomic", 4)
 
 

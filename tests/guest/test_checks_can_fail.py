@@ -69,7 +69,7 @@ def test_per_cpu_counter_restarts_at_zero_after_it_is_added_to_the_total() -> No
     assert native.run(job, frozenset())["failures"] == []
 
 
-def test_failure_names_file_line_reason_and_hart(qemu, compile_guest) -> None:
+def test_report_of_a_failed_check_names_file_line_reason_and_hart(qemu, compile_guest) -> None:
     program = compile_guest("""#include "uncore.h"
         void uc_main(unsigned id, unsigned n) {
           for (unsigned i = 0; i < n; i++)

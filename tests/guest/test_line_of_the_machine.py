@@ -30,7 +30,7 @@ void uc_main(unsigned id, unsigned n) {
 def test_workload_is_given_the_line_size_of_the_machine(
     line: str, given: dict[str, int], expected: int, tmp_path: Path
 ) -> None:
-    """With 64-byte lines the parameter is not set, so hashes of older job stays stay valid."""
+    """With 64-byte lines the parameter is not set, so hashes of older jobs stay valid."""
     source = tmp_path / "pads.c"
     source.write_text(PADS)
     guest, machine = program.compile(source), load("ccx:2x2", [f"line={line}"])

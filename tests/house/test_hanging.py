@@ -11,10 +11,10 @@ import pytest
 from tests.house.tracked import TOP
 
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
-HANGS = "import time\ndef test_that_hangs(): time.sleep(300)\n"
+HANGS = "import time\ndef test_hangs(): time.sleep(300)\n"
 IGNORES_ALARM = """
 import signal, time
-def test_that_blocks_the_alarm():
+def test_hangs_and_blocks_the_alarm():
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
     while True:
         time.sleep(300)
@@ -49,12 +49,12 @@ def in_background(folder: Path, text: str, *limits: str) -> subprocess.Completed
 def test_hanging_test_fails_with_its_name(tmp_path: Path) -> None:
     done = in_background(tmp_path, HANGS, "--timeout=1")
     assert done.returncode == 1
-    assert "Failed: Timeout" in done.stdout and "test_it.py::test_that_hangs" in done.stdout
+    assert "Failed: Timeout" in done.stdout and "test_it.py::test_hangs" in done.stdout
 
 
 def test_hanging_test_that_blocks_the_alarm_ends_pytest_with_its_name(tmp_path: Path) -> None:
     done = in_background(tmp_path, IGNORES_ALARM, "--timeout=1", "-o", "faulthandler_timeout=2")
-    assert done.returncode == 1 and "test_that_blocks_the_alarm" in done.stderr
+    assert done.returncode == 1 and "test_hangs_and_blocks_the_alarm" in done.stderr
 
 
 def test_ignored_signals_reach_tests_and_their_processes(tmp_path: Path) -> None:

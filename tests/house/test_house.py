@@ -14,16 +14,16 @@ from tests.layers.cpp import functions
 
 
 @pytest.mark.parametrize("bar", table())
-def test_bar_is_met(bar):
+def test_figure_of_each_bar_is_within_its_limit(bar):
     measured = measure(bar)
     assert measured.figure <= table()[bar]["most"], "\n".join(measured.lines)
 
 
-def test_every_bar_is_measured():
+def test_every_bar_has_a_function_that_measures_it():
     assert set(table()) <= set(MEASURES)
 
 
-def test_room_above_the_goal_is_named(monkeypatch):
+def test_room_with_a_share_above_the_goal_is_named(monkeypatch):
     shares = {"sim/a": 5.1, "sim/b": 3.0, "sim/c": 3.5, "sim/d": 2.9}
     monkeypatch.setattr("tests.house.openings.shares", lambda: shares)
     measured = openings_above(0, goal=3)
@@ -159,7 +159,7 @@ def test_methods_are_the_member_functions_that_a_class_declares():
     }
 
 
-def test_cpp_names_are_those_after_a_type():
+def test_names_found_in_cpp_are_the_identifiers_declared_after_a_type():
     text = """int Outer<T>::method(const Bytes& line, std::size_t one) const {
   auto [first, last] = range(line);
   for (const Found& found : all) total += a * found.one;
@@ -169,7 +169,7 @@ def test_cpp_names_are_those_after_a_type():
     assert sorted(names) == ["first", "found", "last", "line", "one"]
 
 
-def test_python_names_are_targets_parameters_and_definitions():
+def test_names_found_in_python_are_targets_parameters_and_definitions():
     text = """
 import a as b
 def f(c, *d):

@@ -127,11 +127,11 @@ def test_editorconfig_has_the_line_length_of_the_formatters() -> None:
     assert [*widths, clang[1], biome[1]] == [str(ruff)] * 3
 
 
-def test_container_is_set_up_by_the_same_scripts() -> None:
+def test_script_that_sets_up_the_container_exists() -> None:
     container = json.loads((TOP / ".devcontainer/devcontainer.json").read_text())
     assert (TOP / container["postCreateCommand"].split()[-1]).is_file()
 
 
-def test_report_of_a_mistake_asks_for_result_and_installation() -> None:
+def test_form_for_reporting_a_mistake_asks_for_result_and_installation() -> None:
     text = (TOP / ".github/ISSUE_TEMPLATE/mistake.yml").read_text()
     assert "--output result.json" in text and "`uncore engines --report`" in text

@@ -74,8 +74,8 @@ CAS = {
         .macro cas width old new address
             amocas.\\width \\old, \\new, (\\address)
         .endm""",
-    # The same with LR and SC. The register of the expected value receives the old value, as with
-    # amocas.
+    # The same macro with LR and SC. The register of the expected value receives the old value, as
+    # with amocas.
     "lr/sc": """
         .macro cas width old new address
         1:  lr.\\width t5, (\\address)

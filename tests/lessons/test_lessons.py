@@ -76,7 +76,7 @@ def written(verdict: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", lessons.names())
-def test_exercise_has_answers_of_each_kind(name):
+def test_exercise_has_at_least_three_right_and_five_wrong_answers(name):
     kinds = {kind: len([*(ANSWERS / name).glob(f"{kind}_*.c")]) for kind in ("right", "wrong")}
     assert kinds["right"] >= 3 and kinds["wrong"] >= 5
 
@@ -110,7 +110,7 @@ def test_program_of_another_kind_does_not_solve_the_exercise(name):
 
 
 @pytest.mark.parametrize("program", "lock/tas lock/ttas lock/swap lock/ticket".split())
-def test_lock_with_memory_on_the_far_node_does_not_solve_homes(program):
+def test_lock_with_memory_on_the_far_node_does_not_solve_the_lesson_homes(program):
     bounds = lessons.check(lessons.read("homes"), program, {})
     assert [bound.kept for bound in bounds if "node1" in bound.bound] == [False]
 

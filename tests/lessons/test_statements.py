@@ -68,7 +68,7 @@ def test_fences_hardly_matter_with_sixteen_threads() -> None:
     assert 1 <= run["free.throughput"] / run["fence.throughput"] < 1.1
 
 
-def test_only_full_fences_in_both_threads_ensure_that_one_sees_the_other(
+def test_only_full_fences_in_both_threads_ensure_that_one_sees_the_others_store(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     seen = {row["test"]: row["seen"] for row in rows("fences", "litmus", capsys)}
@@ -171,7 +171,7 @@ def test_larger_window_does_not_help_a_single_list() -> None:
 
 
 @pytest.mark.parametrize("answer", ["wrong_atomic_sum", "wrong_sequentially_consistent"])
-def test_no_load_after_an_atomic_or_a_full_fence_starts_before_it_ends(answer: str) -> None:
+def test_no_load_starts_before_an_earlier_atomic_or_full_fence_has_ended(answer: str) -> None:
     lists = "2 at_once=1 lists=16 length=32 rounds=20"
     time = p50(f"x6130x2 {ANSWERS / 'overlap' / answer}.c {lists}")
     assert time > 0.95 * p50(f"x6130x2 latency/lists {lists}")

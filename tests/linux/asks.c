@@ -190,7 +190,7 @@ static long works(long ns) {
 static int times_on_harts(int only) {
   enum { PROCESS = 2, THREAD = 3, BY_ID = -6, NOBODYS = -80000002 };
   const u64 pause[2] = {0, 30000000}, before = time_by(1);
-  const u64 own = time_by(THREAD);  // CPU time of this thread; under QEMU it includes the start
+  const u64 own = time_by(THREAD);  // CPU time of this thread; under QEMU, its start too
   const u64 action[4] = {(u64)receive_signal, 0, 0, 0}, span[4] = {0, 0, 0, 15000};
   call(N_nanosleep, pause, 0);
   if (time_by(1) - before < 30000000 || (only && time_by(THREAD) - own > 20000000)) return 1;

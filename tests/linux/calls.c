@@ -155,7 +155,7 @@ static int signals(void) {
   start(&threads[0], waits_for_signal, 0);
   const u64 a_while[2] = {0, 100000};
   call(N_nanosleep, a_while, 0);
-  if (call(N_tgkill, call(N_getpid), threads[0].done, 10) != -3) return 3;  // it is no tid
+  if (call(N_tgkill, call(N_getpid), threads[0].done, 10) != -3) return 3;  // `done` is no tid
   call(N_tgkill, call(N_getpid), call(N_getpid) + 1, 10);
   join(&threads[0]);
   return handled == 10 ? 0 : 4;
@@ -374,7 +374,7 @@ static volatile struct info last;
 static void record_info(int number, struct info* info, u64* context) {
   (void)number;
   last.number = info->number, last.code = info->code, last.value = info->value;
-  if (info->number == 11) context[22] += 4;  // the pc: skips the access
+  if (info->number == 11) context[22] += 4;  // SIGSEGV: the pc skips the access
 }
 static void record_signal(long number) {
   const u64 action[4] = {(u64)record_info, 4, 0, 0};

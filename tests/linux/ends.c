@@ -6,7 +6,7 @@ static u32 word, counter;
 
 int run(int count, char** words) {
   const char* const how = count > 1 ? words[1] : "";
-  uncore_begin();  // makes the watchdog wait for operations
+  uncore_begin();  // from now on, the watchdog waits for operations
   say("as far as it got\n");
   say("half a line");
   if (same(how, "waits"))

@@ -89,7 +89,7 @@ static int named(void) {
     return 13;
   const long open = open_at("in/x", BOTH);
   if (call(N_unlinkat, HERE, "in/x", 0) || call(N_unlinkat, HERE, "in", 0x200)) return 14;
-  if (call(N_pread64, open, at, 9, 0) != 1 || at[0] != 'x') return 15;  // it has no name
+  if (call(N_pread64, open, at, 9, 0) != 1 || at[0] != 'x') return 15;  // the open file has no name
   const char* const rest[] = {"a", "b", "c", "l"};
   for (int i = 0; i < 4; ++i)
     if (call(N_unlinkat, HERE, rest[i], 0)) return 16;

@@ -49,7 +49,7 @@ static int file_locks(void) {
   if (lock(same_as_a, ALONE | AT_ONCE)) return 3;
   if (lock(a, SHARED) || lock(b, SHARED | AT_ONCE)) return 4;
   if (lock(b, ALONE | AT_ONCE) != -EAGAIN) return 5;
-  if (lock(a, ALONE | AT_ONCE)) return 6;  // b's failed call has released its lock
+  if (lock(a, ALONE | AT_ONCE)) return 6;  // the failed call by b has released the lock of b
   start(&threads[0], locks_later, b);
   pause_for(300000);
   if (many) return 7;

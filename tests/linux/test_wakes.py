@@ -29,12 +29,12 @@ SIMULATED_ONLY = TIMED | PLACED | {"handler_mask_blocks_signals", "robust_locks_
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_wait_ends_as_on_linux(word: str) -> None:
+def test_each_kind_of_wait_ends_as_on_linux(word: str) -> None:
     harts = 2 if word == "slices_end_on_idle_harts" else 8
     assert run_guest(word, harts=harts, guest="wakes").failures == []
 
 
 @pytest.mark.skipif(QEMU is None, reason="qemu-riscv64 is not installed")
 @pytest.mark.parametrize("word", sorted(set(WORDS) - SIMULATED_ONLY))
-def test_wait_ends_in_the_same_way_under_qemu(word: str, tmp_path: Path) -> None:
+def test_each_kind_of_wait_passes_its_check_under_qemu(word: str, tmp_path: Path) -> None:
     assert on_qemu(program("wakes"), tmp_path, word) == ("", [])

@@ -117,7 +117,7 @@ static int epolls(void) {
   const u64 begin = now();
   if (wait_for_events(2) != 0 || now() - begin < 2000000) return 5;
   write_word(ends[1], 1);
-  for (int i = 0; i < 2; ++i)  // level-triggered: reported as long as it is ready
+  for (int i = 0; i < 2; ++i)  // level-triggered: the file is reported as long as it is ready
     if (wait_for_events(-1) != 1 || found[0].events != IN || found[0].data != 7) return 6;
   read_word(ends[0]);
   if (wait_for_events(0) != 0) return 7;

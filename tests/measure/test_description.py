@@ -102,7 +102,9 @@ def test_offline_processors_gaps_in_numbers_and_memory_without_cores_are_describ
 
 
 @pytest.mark.parametrize("recorded", [WHOLE, RAGGED])
-def test_hwloc_and_sysfs_describe_the_same_computer(recorded: Recorded, tmp_path: Path) -> None:
+def test_hwloc_and_sysfs_give_equal_descriptions_of_a_computer(
+    recorded: Recorded, tmp_path: Path
+) -> None:
     computer = lay_out(sysfs.read(recorded.sysfs(tmp_path)))
     # hwloc does not report clocks
     other = lay_out(hwloc.read(recorded.hwloc(tmp_path / "lstopo.xml")))
@@ -165,7 +167,7 @@ def test_every_family_of_families_toml_exists() -> None:
         ([0, None, 1], [2], "0 - 1"),
     ],
 )
-def test_numbers_are_written_as_an_expression(harts, sizes, text) -> None:
+def test_cpu_numbers_of_harts_are_written_as_an_expression(harts, sizes, text) -> None:
     assert sorted(expression(list(harts), sizes).split(" + ")) == sorted(text.split(" + "))
 
 
@@ -174,7 +176,7 @@ def test_lists_of_processors_are_read_and_written() -> None:
     assert ranges([5, 0, 1, 2]) == "0-2,5" and cpu_list("") == ()
 
 
-def test_this_computer_is_described(tmp_path: Path) -> None:
+def test_machine_file_of_this_computer_has_its_harts_and_is_not_overwritten(tmp_path: Path) -> None:
     if not Path("/sys/devices/system/cpu/online").is_file():
         pytest.skip("no /sys here")
     path = tmp_path / "here.toml"

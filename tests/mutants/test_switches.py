@@ -88,7 +88,7 @@ def test_compiler_errors_name_the_mutant_by_its_number(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
-def test_types_without_linkage_compile_if_a_copy_precedes_them(tmp_path: Path) -> None:
+def test_mutated_program_with_types_without_linkage_compiles(tmp_path: Path) -> None:
     changed = {1: WITHOUT_LINKAGE.replace("x + x", "x")}
     switched = switches.switched("elsewhere/program.cc", WITHOUT_LINKAGE, changed)
     assert switched.numbers == {1} and compile_program(tmp_path, switched, ["g++"]) == ""
@@ -100,7 +100,7 @@ def test_almost_every_mutant_is_within_a_function() -> None:
 
 
 @pytest.mark.parametrize("mutant", NATIVE, ids=lambda mutant: mutant.name)
-def test_each_copy_equals_the_mutant_and_leaves_other_text_unchanged(mutant: Mutant) -> None:
+def test_copied_function_equals_the_mutants_and_leaves_other_text_unchanged(mutant: Mutant) -> None:
     text, switched = (TOP / mutant.file).read_text(), _switched(mutant)
     if switched.numbers:
         pattern = (

@@ -26,7 +26,7 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def test_rules_on_file_for_copied_kinds_equal_those_of_the_results() -> None:
+def test_rules_on_file_for_copied_latencies_equal_those_computed_from_results() -> None:
     expected = {key: Rule(null, deviation) for key, (null, deviation) in rules(rows()).items()}
     assert copied.rules() == expected
 
@@ -40,13 +40,13 @@ def test_intervals_contain_about_80_per_cent_of_the_measured_medians() -> None:
             assert 75 <= side.inside_pct <= 88, side.group
 
 
-def test_lending_beats_every_null_model_if_one_machine_is_left_out() -> None:
+def test_lending_predicts_better_than_every_null_model_if_one_machine_is_left_out() -> None:
     for side in judged(rows()):
         if side.left_out == "machine":
             assert side.beats_all, side.row()
 
 
-def test_values_in_the_bars_file_equal_those_computed_from_the_rows_on_file() -> None:
+def test_values_in_the_bars_file_equal_those_of_the_prediction_rows_on_file() -> None:
     """There is one bar for x86 machines and one for all others."""
     filed = {line["bar"]: float(line["value"]) for line in load("bars")}
     values = prediction._bar_values(rows())
@@ -55,7 +55,7 @@ def test_values_in_the_bars_file_equal_those_computed_from_the_rows_on_file() ->
         assert filed[bar.what] == pytest.approx(value, rel=1e-3)
 
 
-def test_a_copy_names_its_machine_and_is_scaled_by_the_clock(
+def test_copied_latency_names_the_machine_it_comes_from_and_is_scaled_by_the_clock(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The 7950X's 15.7 ns at 5.7 GHz become 15.98 ns at the 7900X's 5.6 GHz."""

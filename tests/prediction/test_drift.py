@@ -31,7 +31,7 @@ ENTRY = LedgerEntry(
         for name in WATCHED
     ],
 )
-def test_predicted_medians_equal_those_on_record(name: str) -> None:
+def test_predicted_medians_are_within_the_limit_of_those_on_record(name: str) -> None:
     entry = WATCHED[name]
     assert drift.drift(entry, drift.medians(entry), MOVED.get(name)) == []
 
@@ -57,7 +57,7 @@ def test_machines_in_moved_toml_have_recorded_predictions() -> None:
         ({"core": 10.0}, {"die": 30.0}, "x has no class die on record"),
     ],
 )
-def test_a_class_that_changed_beyond_the_limit_is_reported(
+def test_class_whose_prediction_moved_beyond_the_limit_is_reported(
     today: dict[str, float], moved: dict[str, float], message: str
 ) -> None:
     words = "; ".join(drift.drift(ENTRY, today, Moved("2031-01-02", "a rule", moved)))

@@ -60,7 +60,7 @@ def test_equal_intervals_of_an_estimate_and_a_predicted_number_give_equal_deviat
     assert wide.high / wide.low > 1.2 * known.high / known.low
 
 
-def test_the_ends_of_a_stated_interval_are_deciles(tmp_path: Path) -> None:
+def test_ends_of_the_interval_that_a_file_states_are_deciles(tmp_path: Path) -> None:
     file = written(tmp_path / "estimate.toml", INJECT.format("estimate"))
     (guess,) = guesses(file, observations(), frozenset())[-1:]
     assert guess.factor.interval(0.8) == pytest.approx((0.2, 4.0), rel=1e-3)

@@ -43,11 +43,13 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("day", SEALS)
-def test_past_days_are_unchanged(day: str) -> None:
+def test_predictions_of_past_days_are_unchanged(day: str) -> None:
     assert read_day(LEDGER / f"{day}.toml").true_seal == SEALS[day]
 
 
-def test_ledger_is_read_without_model_and_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ledger_is_read_without_the_model_and_without_machine_files(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     before = [blind.of_day(day) for day in SEALS]
 
     def gone(*_: object, **__: object) -> None:
@@ -110,7 +112,7 @@ def test_a_prediction_is_recorded_as_it_is_printed(mine: Path) -> None:
     }
 
 
-def test_written_predictions_equal_the_computed_ones(tmp_path: Path) -> None:
+def test_day_of_the_ledger_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     written = RecordedPrediction(
         "abc", {"core": (1.0, 2.0, 3.0), "die-home": (4.0, 5.5, 6.0)}, "node0", ["core"]
     )
@@ -148,7 +150,7 @@ def test_second_prediction_of_a_machine_needs_a_reason_and_keeps_the_first(
     assert read_day(mine / "2031-01-01.toml").reasons == {"r5900x": "rule C9"}
     first, second = (entry for entry in entries(mine) if entry.machine == "r5900x")
     assert (first.date, second.date) == ("2026-11-21", "2031-01-01")
-    assert first.scored and not second.scored  # the verdict is older than the second prediction
+    assert first.scored and not second.scored  # the machine was measured before the second one
     record.record([], ledger=mine, day="2031-01-01")
     assert read_day(mine / "2031-01-01.toml").reasons == {"r5900x": "rule C9"}
     text = (mine / "2031-01-01.toml").read_text()

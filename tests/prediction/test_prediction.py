@@ -247,7 +247,7 @@ def test_observations_are_on_file_for_exactly_the_measured_machines() -> None:
 
 
 def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its deviation is small, but without the limit the fit would change the number further."""
+    """The number's deviation is small, but without the limit the fit would change it further."""
     frees = numbers.free("epyc7302x2")
     limits = np.array(numbers.highest(frees)) - DERIVATIVE_STEP_LOG
     count = len(frees)
@@ -256,7 +256,7 @@ def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch
     assert frees.keys() - observe.fitted("epyc7302x2").keys() == {"socket.join.control_ratio"}
 
 
-def test_a_machine_whose_host_is_not_known_lends_nothing() -> None:
+def test_machine_measured_on_an_unknown_host_is_not_among_the_lenders() -> None:
     assert (
         figures.read("epyc7601x2").lends_nothing and "epyc7601x2" in figures.machines_with_figures()
     )
@@ -319,7 +319,7 @@ def test_printed_intervals_contain_the_predicted_medians(
         (["validate", "--only", "prediction", "tr1950"], "Did you mean 'tr1950x'"),
     ],
 )
-def test_a_mistake_gives_one_clear_message(
+def test_mistake_in_a_predict_or_validate_command_gives_a_message_and_status_2(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:

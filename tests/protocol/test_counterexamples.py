@@ -13,7 +13,7 @@ from uncore.protocol.tables import load, shipped_in, stored_texts
 from uncore.report import proofs
 from uncore.report.message_chart import chart
 
-# This protocol is incoherent over a join, which does not support its use of O.
+# This protocol is incoherent over a join, because joins do not support the way in which it uses O.
 MOSI = Path(__file__).parents[1] / "support/protocols/mosi"
 
 

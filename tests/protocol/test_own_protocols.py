@@ -154,7 +154,7 @@ def test_a_right_needs_a_column_for_the_data_that_come_with_it(machine: Path) ->
         topology.load(machine)
 
 
-def test_missing_folder_is_reported(machine: Path) -> None:
+def test_missing_protocol_folder_is_reported(machine: Path) -> None:
     shutil.rmtree(machine.parent / "mine")
     with pytest.raises(UserError, match="expected a folder of tables; there is none at"):
         topology.load(machine)

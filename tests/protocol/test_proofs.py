@@ -54,7 +54,7 @@ def test_proofs_hold_for_protocols_other_than_msi_and_mesi(protocol: str) -> Non
         assert (result["violation"], result["complete"]) == ("", True)
 
 
-def test_groups_of_machines_are_parts_of_the_plan_with_its_seeds() -> None:
+def test_plans_of_all_groups_together_are_the_whole_plan_with_its_seeds() -> None:
     tables = load("msi")
     whole = check.plan(tables)
     groups = {system.group for system in whole.values()}
@@ -151,7 +151,7 @@ def test_a_counterexample_is_a_shortest_sequence_of_messages() -> None:
     assert len(steps) < 25
 
 
-def test_a_walk_counts_the_same_states_every_time() -> None:
+def test_two_walks_of_one_machine_count_equal_states() -> None:
     first, second = (walk(load("msi"), THREE) for _ in range(2))
     assert first == second
 

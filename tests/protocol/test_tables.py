@@ -84,7 +84,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_named_with_its_line(mistake: str, directory: Path) -> None:
+def test_mistake_in_a_table_is_named_with_its_line(mistake: str, directory: Path) -> None:
     file, old, new, read, advice = MISTAKES[mistake]
     line = edit(directory / file, old, new) + new.startswith("\n")
     with pytest.raises(UserError) as error:
@@ -93,7 +93,7 @@ def test_a_mistake_is_named_with_its_line(mistake: str, directory: Path) -> None
     assert advice in str(error.value)
 
 
-def test_a_missing_row_is_named(directory: Path) -> None:
+def test_table_without_the_row_of_a_state_is_refused_with_the_known_states(directory: Path) -> None:
     path = directory / "client.table"
     path.write_text("\n".join(r for r in path.read_text().split("\n") if not r.startswith("OM")))
     with pytest.raises(UserError, match="expected a state: one of I S F E M O IS IM SM MI II"):

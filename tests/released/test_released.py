@@ -50,12 +50,12 @@ def test_result_keeps_its_hash_and_gives_the_job_that_made_it(version: Path) -> 
     assert canonical(job.document() | recorded) == canonical(result.job)
 
 
-def test_plan_reads_with_its_choices(version: Path) -> None:
+def test_exploration_plan_of_a_released_version_is_read_with_its_choices(version: Path) -> None:
     plan = ExplorationPlan.read(version / "plan.toml")
     assert [choice.name for choice in plan.choices] == ["cores", "home", "system.join.latency"]
 
 
-def test_scripts_find_their_names_keywords_and_columns(version: Path) -> None:
+def test_names_keywords_and_columns_that_released_scripts_use_exist(version: Path) -> None:
     used = json.loads((version / "scripts.json").read_text())
     for name, keywords in used["keywords"].items():
         assert name in uncore.__all__

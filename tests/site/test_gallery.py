@@ -24,5 +24,5 @@ def test_page_of_an_example_has_its_pictures_and_its_guesses(name: str, tmp_path
     assert "`memory.latency`" in text.partition("## What is guessed")[2]
 
 
-def test_gallery_has_every_example() -> None:
+def test_gallery_has_at_least_twelve_examples() -> None:
     assert len(gallery.EXAMPLES) >= 12

@@ -54,7 +54,7 @@ def test_page_of_commands_has_every_command(pages: Path) -> None:
     assert [name for name in COMMANDS if f"\n## uncore {name}\n" not in text] == []
 
 
-def test_page_of_the_protocol_shows_a_diagram_of_each(pages: Path) -> None:
+def test_page_of_the_protocol_shows_a_diagram_of_each_protocol(pages: Path) -> None:
     text = (pages / "docs/protocol.md").read_text()
     for name in PROTOCOLS:
         assert f"(protocol-{name}.svg)" in text
@@ -70,7 +70,7 @@ def test_commands_that_print_a_page_are_links_to_it() -> None:
     assert "](../docs/machine.md)" in reference.linked(text, "topologies/README.md")
 
 
-def test_validation_page_has_the_bars(pages: Path) -> None:
+def test_page_of_validation_has_every_bar(pages: Path) -> None:
     text = (pages / "docs/validation.md").read_text()
     assert "<!--" not in text
     assert [line["bar"] for line in load("bars") if line["bar"] not in text] == []
@@ -82,7 +82,7 @@ def test_page_of_claims_has_every_claim_with_its_answer(pages: Path) -> None:
     assert claims.page() == text
 
 
-def test_ledger_has_every_machine_that_was_predicted(pages: Path) -> None:
+def test_page_of_the_ledger_has_every_machine_that_was_predicted(pages: Path) -> None:
     text = (pages / "docs/ledger.md").read_text()
     rows = [f"| {e.machine} | {e.date} | {e.predicted.commit} |" for e in entries()]
     assert [row for row in rows if row not in text] == []

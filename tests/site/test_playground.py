@@ -88,13 +88,13 @@ IN_EVERY_RUN = "bus"
     "name",
     [pytest.param(name, marks=[pytest.mark.long] if name != IN_EVERY_RUN else []) for name in JOBS],
 )
-def test_page_gives_the_same_hash_as_the_native_engine(name):
+def test_page_and_native_engine_give_equal_hashes(name):
     job = made(*JOBS[name])
     assert wasm.answer(job)["hash"] == execute([job])[0].result_hash
 
 
 @pytest.mark.long
-def test_page_gives_the_same_hash_in_lockstep_and_with_scattered_threads():
+def test_page_and_native_engine_agree_in_lockstep_and_with_scattered_threads():
     for more in ({"seeds": ()}, {"placement": "scatter"}):
         job = made("ccx:2x4", "lock/ticket", (4,), {"ops": 5}, **more)
         assert wasm.answer(job)["hash"] == execute([job])[0].result_hash
@@ -110,7 +110,7 @@ def cached(memory):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("parts", "edit"), [("links", slower), ("memories", cached)])
-def test_page_gives_the_same_hash_for_an_edited_machine(parts, edit):
+def test_page_and_native_engine_give_equal_hashes_for_an_edited_machine(parts, edit):
     job = made("ccx:2x4", "lock/ticket", (8,), {"ops": 10})
     changed = {parts: tuple(map(edit, getattr(job.machine, parts)))}
     edited = dataclasses.replace(job, machine=dataclasses.replace(job.machine, **changed))

@@ -50,7 +50,7 @@ def test_page_passes_axe_and_loads_nothing_from_the_network(built, name, dark):
 
 
 @pytest.mark.long
-def test_site_has_every_page_and_folder(built):
+def test_front_page_of_the_site_links_to_its_parts(built):
     text = (built / "first.html").read_text()
     for part in ("playground", "docs/lessons/", "machines/", "docs/claims", "docs/validation"):
         assert re.search(f'href="{part}', text), part

@@ -81,7 +81,7 @@ def test_requests_and_lost_copies_are_counted_as_on_native() -> None:
     outside_runs.counted("sst", within=0.3)
 
 
-def test_crosscheck_has_rows_of_this_simulator(tmp_path: Path) -> None:
+def test_crosscheck_of_all_jobs_writes_a_row_for_each_program(tmp_path: Path) -> None:
     outside_runs.compared("sst", tmp_path)
 
 

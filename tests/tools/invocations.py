@@ -118,7 +118,7 @@ def _child(plan: Plan, directory: Path, write_end: int, separate: bool) -> NoRet
         cli.main(plan.words)
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else 99
-    except BaseException:  # the interpreter would print a traceback for each of them
+    except BaseException:  # the interpreter prints a traceback for any exception
         traceback.print_exc()
     for stream in (sys.stdout, sys.stderr):
         if not stream.closed:

@@ -178,7 +178,7 @@ def test_text_of_a_machine_describes_its_kinds(hybrid: Machine) -> None:
         ),
     ],
 )
-def test_a_mistake_names_its_line_and_the_remedy(
+def test_message_about_a_mistake_names_its_line_and_the_remedy(
     old: str, new: str, words: str, tmp_path: Path
 ) -> None:
     assert old in HYBRID

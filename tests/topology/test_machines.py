@@ -122,7 +122,7 @@ def test_every_core_is_under_resolvers_that_end_at_a_root(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*shipped(), *SHAPES])
-def test_parents_and_children_agree(name: str) -> None:
+def test_each_resolver_is_a_parent_of_the_resolvers_below_it(name: str) -> None:
     machine = load(name)
     for agent, resolver in enumerate(machine.resolvers, start=machine.cores):
         for child in resolver.children:

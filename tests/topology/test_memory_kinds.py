@@ -154,7 +154,7 @@ def test_address_in_the_ram_of_a_node_belongs_to_that_node(larger: Machine, engi
     assert near < far and cxl - near == pytest.approx(140_000, rel=0.01)
 
 
-def test_unknown_home_names_the_kinds_that_there_are(expanded: Machine) -> None:
+def test_error_about_an_unknown_home_names_the_kinds_of_memory(expanded: Machine) -> None:
     with pytest.raises(UserError, match="Did you mean 'cxl'"):
         make_job(expanded, "latency/chase", [2], home="cxll")
 

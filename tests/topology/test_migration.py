@@ -21,7 +21,7 @@ NOT_MEASURED = {"r7900x", "r3900x", "graviton3", "m1pro", "i912900k", "power10x4
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_protocols_that_pass_lines_on_are_the_migratory_ones(protocol: str) -> None:
+def test_migratory_protocols_and_no_others_pass_lines_on(protocol: str) -> None:
     machine = load("ring:4", [f"protocol={protocol}"])
     assert migration.passes_lines(machine) == protocol.startswith("migratory")
 

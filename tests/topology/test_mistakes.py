@@ -99,7 +99,9 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_names_its_line_and_the_remedy(mistake: str, tmp_path: Path) -> None:
+def test_message_about_a_mistake_names_its_line_and_the_remedy(
+    mistake: str, tmp_path: Path
+) -> None:
     old, new, line, words = MISTAKES[mistake]
     assert old in SMALL
     path = write(tmp_path, SMALL.replace(old, new, 1))
@@ -115,7 +117,7 @@ def test_a_mistake_names_its_line_and_the_remedy(mistake: str, tmp_path: Path) -
     assert not adds or adds.startswith(("add\n", "write in ["))
 
 
-def test_cycle_of_families_names_its_files(tmp_path: Path) -> None:
+def test_error_about_a_cycle_of_families_names_its_files(tmp_path: Path) -> None:
     write(tmp_path, 'extends = "b"', "a.toml")
     write(tmp_path, '# first\nextends = "a"', "b.toml")
     with pytest.raises(UserError, match=r"b.toml:2: .*circle: a.toml -> b.toml -> a.toml"):
@@ -130,7 +132,7 @@ def test_a_family_read_too_often_is_an_error(tmp_path: Path) -> None:
         load(str(tmp_path / "f0.toml"))
 
 
-def test_a_missing_join_is_named(tmp_path: Path) -> None:
+def test_level_whose_parts_no_join_connects_is_refused_with_its_line(tmp_path: Path) -> None:
     text = SMALL.replace("socket:1", "socket:2")
     with pytest.raises(UserError, match=r"small.toml:3: .*socket0, socket1.*join"):
         load_text(tmp_path, text)
@@ -153,7 +155,7 @@ def test_invalid_map_is_refused_with_the_reason(map_: str, words: str, tmp_path:
         load_text(tmp_path, with_join(join, "socket:1 core:6 thread:2"))
 
 
-def test_missing_keys_are_named_together(tmp_path: Path) -> None:
+def test_one_error_names_all_missing_keys_of_a_machine_file(tmp_path: Path) -> None:
     text = SMALL.replace('extends = "families/teaching"', 'protocol = "mesi"')
     text = text.replace('service = "4cy"', "").replace('kind = "ring"', "")
     with pytest.raises(UserError) as caught:
@@ -166,11 +168,11 @@ def test_missing_keys_are_named_together(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_file_that_extends_none_takes_the_defaults(tmp_path: Path) -> None:
+def test_machine_file_that_extends_no_other_takes_the_defaults(tmp_path: Path) -> None:
     assert load_text(tmp_path, ALONE).os.quantum == 10**9  # a millisecond
 
 
-def test_ends_of_links_are_checked(tmp_path: Path) -> None:
+def test_link_to_an_unknown_stop_or_to_its_own_stop_is_refused(tmp_path: Path) -> None:
     tree = "socket:1 die:2 core:3 thread:2"
     die = '[die]\njoin = "crossbar 3ns"\n'
     join = 'kind = "links"\nlatency = "1ns"\nlinks = [["die0", "die2"]]'
@@ -213,7 +215,7 @@ def test_error_about_a_wrong_name_proposes_a_right_one(name: str, words: str) ->
         load(name)
 
 
-def test_far_atomics_without_data_are_refused(tmp_path: Path) -> None:
+def test_far_atomics_are_refused_if_the_resolver_keeps_no_data(tmp_path: Path) -> None:
     inner = """\
         [socket.resolver]
         knows = "shadow-tags"

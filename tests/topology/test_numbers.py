@@ -138,6 +138,6 @@ def test_a_wider_line_has_fewer_sets_and_keeps_wires_and_memory_busy_longer() ->
     assert [(link.control_busy, link.data_busy) for link in busy] == [(1000, 5000), (1000, 9000)]
 
 
-def test_loads_of_the_same_file_are_equal() -> None:
+def test_machine_file_that_is_loaded_twice_gives_equal_machines() -> None:
     assert load("epyc7742x2") == load("epyc7742x2")
     assert hash(load("ccx:4x4")) == hash(load("ccx:4x4"))

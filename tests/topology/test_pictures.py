@@ -74,7 +74,7 @@ def test_wires_that_close_a_torus_do_not_cover_others() -> None:
     assert bends == {True}
 
 
-def test_levels_differ_without_colours() -> None:
+def test_levels_in_a_picture_differ_without_colours() -> None:
     figure = figure_of(load("epyc7601x2"))
     lines = [line for line in figure.legends[0].get_lines() if line.get_linestyle() != "None"]
     assert len({str(line._dash_pattern) for line in lines}) == len(lines) == 4  # type: ignore[attr-defined]

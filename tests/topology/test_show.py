@@ -12,7 +12,7 @@ from uncore.topology.layout import layout
 from uncore.topology.load import shipped, stated
 
 
-def test_the_text_names_every_level_with_its_resolver() -> None:
+def test_text_of_a_machine_names_every_level_with_its_resolver() -> None:
     text = draw(load("epyc7601x2", ["socket.join.latency=32ns"]))
     for words in (
         "2x AMD EPYC 7601 (epyc7601x2)",

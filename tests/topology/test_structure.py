@@ -56,7 +56,7 @@ def test_a_message_in_a_mesh_goes_along_x_then_along_y() -> None:
     assert way(machine, "x3y3", "x2y1") == ["x3y3", "x2y3", "x2y2", "x2y1"]
 
 
-def test_each_hub_of_a_tree_is_wired_to_its_share_of_those_above() -> None:
+def test_each_hub_of_a_tree_is_wired_to_its_share_of_the_hubs_above() -> None:
     """Each of a complex's two hubs is wired to two of the four outer hubs, so there are four routes
     to another complex.
     """
@@ -161,7 +161,7 @@ def test_the_far_ring_is_reached_over_the_nearest_bridge() -> None:
     assert ways <= bridges and len(bridges) == 8
 
 
-def test_quadrants_have_a_diagonal_only_where_one_is_stated(tmp_path: Path) -> None:
+def test_quadrants_have_a_diagonal_only_if_the_file_states_one(tmp_path: Path) -> None:
     join = 'kind = "quadrants"\ndx = "6ns"\ndy = "18ns"'
     tree = "socket:1 core:4 thread:1"
     plain = load_text(tmp_path, with_join(join, tree))
@@ -184,7 +184,7 @@ def test_every_wire_of_a_crossbar_has_its_own_channel() -> None:
     machine = load("r3900x", ["ccx.join.latency=17ns"])
     limited = [link.channel for link in machine.links if link.channel >= 0]
     assert len(limited) == len(set(limited)) == len(machine.links)
-    assert machine.links[0].control == 8_500  # half in, half out
+    assert machine.links[0].control == 8_500  # ps: half of 17 ns in, half out
 
 
 def test_dies_of_two_sockets_are_linked_pairwise() -> None:
@@ -202,7 +202,7 @@ def test_harts_are_numbered_in_the_order_of_the_tree() -> None:
     assert machine.threads_per_core == 2
 
 
-def test_counts_may_differ_from_parent_to_parent() -> None:
+def test_parents_of_one_level_may_have_different_numbers_of_children() -> None:
     tree = parse_tree("die:2 ccx:2,1 core:4,2,3 thread:1")
     assert [len(group.cores()) for group in tree.groups("ccx")] == [4, 2, 3]
     assert [group.path for group in tree.groups("ccx")] == ["die0.ccx0", "die0.ccx1", "die1.ccx0"]

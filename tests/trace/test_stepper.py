@@ -107,13 +107,13 @@ def same_right(record_, table, content, texts, start, until):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_states_and_messages_are_those_of_the_log(protocol):
+def test_states_and_messages_of_the_stepper_are_those_of_the_log(protocol):
     assert sum(agrees(*window) for window in windows(protocol, 2)) > 50
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_states_and_messages_are_those_of_the_log_in_many_windows(protocol):
+def test_states_and_messages_of_the_stepper_are_those_of_the_log_in_many_windows(protocol):
     assert sum(agrees(*window) for window in windows(protocol, 13, seed=1)) > 500
 
 

@@ -44,5 +44,5 @@ def test_a_count_on_its_own_line_gains_more_with_more_threads_as_in_linux() -> N
     assert min(gains[0]) > 1
 
 
-def test_twelve_shipped_workloads_are_confirmed() -> None:
+def test_cases_of_whatif_cover_at_least_twelve_shipped_workloads() -> None:
     assert len({case_.workload for case_ in CASES if case_.workload}) >= 12

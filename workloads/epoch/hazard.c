@@ -50,7 +50,7 @@ static void reader_put(unsigned reader) {
 
 // ---- The updater --------------------------------------------------------------------------------
 
-// Marks each object that is named by a reader with the number of this scan. Michael sorts the
+// Marks with the number of this scan each object that a reader names. Michael sorts the
 // hazard pointers and searches them; a word in the object does the same in one step.
 static void mark_hazards(uint64_t scan) {
   atomic_thread_fence(memory_order_seq_cst);  // objects are unlinked before we look at readers

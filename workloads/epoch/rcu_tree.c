@@ -91,7 +91,7 @@ static struct hart {
   uint64_t reports, report_ns;
   struct object* free;
   struct node* leaf;
-  UC_ALIGNED _Atomic uint64_t spoken;  // last period for which it, or hart 0 for it, reported
+  UC_ALIGNED _Atomic uint64_t spoken;  // last period for which the hart, or hart 0 for it, reported
   _Atomic bool idle;
 }* members;
 

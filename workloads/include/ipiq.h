@@ -90,7 +90,7 @@ static inline void ipiq_setup(unsigned n) {
 static inline void ipiq_drain(struct ipiq* queue) {
   atomic_store_explicit(&queue->told, 0, memory_order_relaxed);
   atomic_thread_fence(memory_order_seq_cst);  // a sender whose message is not seen sends an IPI
-  // `read` is loaded again each time, because a message's function that sends may re-enter this.
+  // `read` is loaded each time, because a message's function that sends may reenter this loop.
   for (uint64_t read; (read = atomic_load_explicit(&queue->read, memory_order_relaxed)) !=
                       atomic_load_explicit(&queue->written, memory_order_acquire);) {
     struct ipiq_message message = queue->ring[read % IPIQ_SLOTS];

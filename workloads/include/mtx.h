@@ -29,7 +29,7 @@ UC_PARAM(choice, mutex, MUTEX_ADAPTIVE, "adaptive|sleep|handoff", "how a thread 
 
 struct mtx {
   _Atomic uintptr_t word;
-  bool interrupts;             // MTX_SPIN: whether they were on before it was taken
+  bool interrupts;             // MTX_SPIN: whether interrupts were on before the lock
   struct turnstile turnstile;  // MTX_DEF
 };
 

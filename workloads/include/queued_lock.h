@@ -31,7 +31,7 @@ union queued_lock {
 
 struct queue_node {
   UC_ALIGNED _Atomic(struct queue_node*) next;
-  _Atomic uintptr_t granted;  // 0: it waits; the predecessor sets it, perhaps to data
+  _Atomic uintptr_t granted;  // 0: the hart waits; its predecessor sets this, perhaps to data
   unsigned node;              // the hart's memory node, if the policy needs it
 };
 

@@ -29,7 +29,7 @@ struct rm_tracker {
   struct rm_tracker* next_active;  // the next one in the lock's list of active readers
   _Atomic unsigned state;          // only the handler on its hart changes it from RM_PRIVATE
 };
-enum rm_state { RM_PRIVATE, RM_ACTIVE, RM_AWAITED };  // AWAITED: a writer sleeps until its end
+enum rm_state { RM_PRIVATE, RM_ACTIVE, RM_AWAITED };  // AWAITED: a writer waits for the reader
 
 struct rmlock {
   UC_ALIGNED struct mtx mutex;

@@ -50,7 +50,7 @@ static inline uintptr_t shared_word(struct shared_lock* lock) {
   return atomic_load_explicit(&lock->word, memory_order_relaxed);
 }
 
-// Changes the word from `*seen` to `to`. If it differs, stores it in `*seen` and returns false.
+// Changes the word from `*seen` to `to`. If it is not `*seen`, stores it there and returns false.
 static inline bool shared_swap(struct shared_lock* lock, uintptr_t* seen, uintptr_t to,
                                memory_order order) {
   return atomic_compare_exchange_strong_explicit(&lock->word, seen, to, order,

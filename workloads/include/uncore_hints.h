@@ -32,7 +32,7 @@ static inline __attribute__((unused)) void uncore_first_operation(void) {
 #ifdef __riscv
 #define UNCORE_TEXT_(code) #code
 #define UNCORE_TEXT(code) UNCORE_TEXT_(code)
-// The HINT sltiu x0, x0, code: uc_mark() of uncore.h.
+// The HINT sltiu x0, x0, code: UC_MARK of machine_guest.h, with the value 0.
 #define UNCORE_HINT(code) __asm__ volatile("sltiu x0, x0, " UNCORE_TEXT(code)::: "memory")
 #else
 #define UNCORE_HINT(code) ((void)0)

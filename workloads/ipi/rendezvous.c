@@ -26,7 +26,7 @@ static struct broadcast {
   UC_ALIGNED _Atomic uint64_t number;  // the current broadcast
   _Atomic bool over;
   UC_ALIGNED const struct uc_cpuset* others;
-  uint64_t sum;  // sum of the times at which they were sent, in ns
+  uint64_t sum;  // sum of the times at which broadcasts were sent, in ns
 }* broadcast;
 
 void uc_setup(unsigned n) {

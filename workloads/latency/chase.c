@@ -41,7 +41,7 @@ static void hold(uint64_t first) {
       (void)atomic_load_explicit(line_at(k), memory_order_relaxed);
 }
 
-// Loads all lines of a round. A bit of the loaded value that is 0 is added to the next index.
+// Loads a round's lines in turn: the next index depends on the loaded value (its top bit is 0).
 static uint64_t walk(uint64_t first) {
   uint64_t k = first + UC_SABOTAGE, sum = 0;
   while (k < first + lines) {

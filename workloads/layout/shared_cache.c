@@ -37,7 +37,7 @@ static void walk(struct thread* self) {
   for (uint64_t k = 0; k < lines; k++) self->set[k].word++;
 }
 
-// Waits for the partner. Returns false if it does no more rounds.
+// Waits for the partner. Returns false if the partner does no more rounds.
 static bool await(struct thread* partner, _Atomic uint64_t* rounds, uint64_t goal) {
   while (!UC_SABOTAGE && atomic_load_explicit(rounds, memory_order_acquire) < goal) {
     if (atomic_load_explicit(&partner->over, memory_order_acquire)) return false;

@@ -24,7 +24,7 @@ struct lock {
 
 static struct queue_node* nodes;  // one for each hart
 
-enum { GRANTED = 1 };  // there is no second queue; other values are its last node
+enum { GRANTED = 1 };  // no second queue; any other value is the last node of the second queue
 
 static struct {
   UC_ALIGNED uint64_t handoffs;  // inside the node; only the head of the queue uses it

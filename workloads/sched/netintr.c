@@ -40,7 +40,7 @@ static struct ring {
   uint64_t signalled_at, signals;
   _Atomic bool over;
   UC_ALIGNED _Atomic uint64_t taken;      // number of frames taken by the driver
-  uint64_t entered, handled;              // sums of ns until the handler, and in the handler
+  uint64_t entered, handled;              // sums of ns: from signal to handler; in the handler
   UC_ALIGNED _Atomic uint64_t processed;  // number of frames processed by the protocol
 }* ring;
 

@@ -91,7 +91,7 @@ static void livelock(void) {
   while (failed);
 }
 
-// Makes every hart end the run, a few instructions after the other, beginning with the last hart.
+// Makes every hart end the run. The last hart is first; each other one is a few instructions later.
 static void race(unsigned id, unsigned n) {
   const uint64_t common = 200000;
   uint64_t now = uc_now();

@@ -37,7 +37,7 @@ UC_TABLE(ended, "ns", "and ended");
 UC_TABLE(taken, "ns", "when the hart took its last IPI");
 
 #define PLACES 64
-#define JUMP_TABLES 1024  // at most this many bytes lie before `plans`
+#define JUMP_TABLES 1024  // most bytes of the jump tables, which lie before `plans`
 static char* places;
 
 // Memory of the trap handler below, one line per hart. mscratch points to it.
