@@ -141,8 +141,8 @@ def test_point_with_a_damaged_file_is_run_again(monkeypatch, tmp_path, spoil):
 
 def test_observations_are_loaded_with_their_point(tmp_path):
     store, lines = Store(tmp_path), frozenset({"lines"})
-    first = execute([job()], store=store, probes=lines)[0]
-    again = execute([job()], 2, store=store, probes=lines, resume=True)[0]
+    first = execute([job()], store=store, observers=lines)[0]
+    again = execute([job()], 2, store=store, observers=lines, resume=True)[0]
     assert again.host.resumed == 4
     assert again.observed == first.observed != []
 
@@ -150,7 +150,7 @@ def test_observations_are_loaded_with_their_point(tmp_path):
 def test_point_saved_without_observations_is_run_again_if_they_are_requested(tmp_path):
     store = Store(tmp_path)
     execute([job()], store=store)
-    watched = execute([job()], store=store, probes=frozenset({"lines"}), resume=True)[0]
+    watched = execute([job()], store=store, observers=frozenset({"lines"}), resume=True)[0]
     assert (watched.host.resumed, len(watched.observed)) == (0, 4)
 
 

@@ -82,9 +82,9 @@ def test_guest_that_changes_its_code_is_executed_by_one_thread() -> None:
     assert unchanging[1][1] > 0.5 * sum(hart["instructions"] for hart in unchanging[0])
 
 
-@pytest.mark.parametrize("probe", ["log", "lines", "operations", "trace"])
-def test_observed_run_uses_one_host_thread(probe: str) -> None:
-    run = native.start(job("ccx:2x4", PRIVATE, 8), frozenset({probe}), native.Host(2, 2, True))
+@pytest.mark.parametrize("observer", ["log", "lines", "operations", "trace"])
+def test_observed_run_uses_one_host_thread(observer: str) -> None:
+    run = native.start(job("ccx:2x4", PRIVATE, 8), frozenset({observer}), native.Host(2, 2, True))
     while run.step(native.MAX_SLICE_EVENTS):
         pass
     assert run.work()["parallel"] == (0, 0, 0)

@@ -26,9 +26,9 @@ ALLOCATION_OF_SUM = "  total = (u64)malloc(sizeof(long));"
 LINES, NONE = frozenset({"lines"}), frozenset[str]()
 
 
-def run_bank(probes: frozenset[str] = LINES, **options: Any) -> tuple[Point, Observed | None]:
+def run_bank(observers: frozenset[str] = LINES, **options: Any) -> tuple[Point, Observed | None]:
     options = {"harts": 4, **options}
-    result = execute([job("4", guest="bank", **options)], probes=probes)[0]
+    result = execute([job("4", guest="bank", **options)], observers=observers)[0]
     return result.points[0], result.observed[0] if result.observed else None
 
 
@@ -48,7 +48,7 @@ def test_wait_for_a_librarys_lock_is_charged_to_the_users_line_that_called_it() 
 def test_costliest_line_of_the_user_is_noted_if_a_library_thread_costs_more(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    result = execute([job("4", guest="bank", harts=4)], probes=LINES)[0]
+    result = execute([job("4", guest="bank", harts=4)], observers=LINES)[0]
     (observed,) = result.observed
     first, *others = observed.objects
     in_library = replace(first, source="/usr/lib/runtime.c:7")

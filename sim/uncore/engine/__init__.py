@@ -5,14 +5,14 @@ An engine is a module of this package with
     ABOUT: str                               one line for `uncore list`
     ABSENT: Mapping[str, str]                fields of `result.Point` it cannot know, with reasons
     missing() -> str                         what must be installed to use it here; "" if usable
-    PROBES: frozenset[str]                   the probes (observers) it offers
+    OBSERVERS: frozenset[str]                names of the observers that it offers
     HARTS: int                               harts it runs in reasonable time
     CAN: frozenset[str]                      optional features of machines and jobs it supports
     CORES: bool                              True if `run` has an argument `cores`, the number of
                                              this computer's cores that it may use
-    run(job: Job, probes: Probes, tick: Watch) -> dict
+    run(job: Job, observers: Observers, tick: Watch) -> dict
                                              the fields of one Point, builtin types, integers;
-                                             and in "observed" the data of each probe
+                                             and in "observed" the data of each observer
 
 An engine may have options of its own, which are not part of a job and change no outcome. They are
 a struct (`OPTIONS`, options.py), which `missing`, `run` and the engine's other functions take as
@@ -62,8 +62,9 @@ OPTIONS = {"sst": "uncore.engine.sst.options", "gem5": "uncore.engine.gem5.optio
 EngineOptions = Mapping[str, Any]  # options of any engine as the user gives them, by name
 NO_OPTIONS: EngineOptions = {}
 
-# Observers of a run, in addition to its counters; they do not change outcomes.
-PROBES = {
+# Observers of a run: what each of them records in addition to the run's counters. They do not
+# change outcomes.
+OBSERVERS = {
     "log": "the transaction log (section L of docs/model.md), by columns: for result.log.frame",
     "lines": "what touched which line, and what it cost: the fields of result.Observed",
     "trace": "what happened, event by event: the tables of uncore.engine.native.trace",
@@ -73,7 +74,7 @@ PROBES = {
     "calls": "the system calls of a program of Linux, a line each",
     "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
-Probes = frozenset[str]
+Observers = frozenset[str]  # names from OBSERVERS
 Tick = Callable[[int, int], None]
 
 
@@ -86,14 +87,16 @@ class Engine(Protocol):
 
     ABOUT: str
     ABSENT: Mapping[str, str]
-    PROBES: frozenset[str]
+    OBSERVERS: frozenset[str]
     CAN: frozenset[str]
     CORES: bool
     HARTS: int
 
     def missing(self, **options: Any) -> str: ...
 
-    def run(self, job: Job, probes: Probes, tick: OnProgress, **options: Any) -> dict[str, Any]: ...
+    def run(
+        self, job: Job, observers: Observers, tick: OnProgress, **options: Any
+    ) -> dict[str, Any]: ...
 
 
 class Outside(Engine, Protocol):
@@ -158,7 +161,7 @@ def missing(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
 
 def run(
     job: Job,
-    probes: Probes,
+    observers: Observers,
     tick: Tick = silent,
     engine_options: EngineOptions = NO_OPTIONS,
     cores: int = 1,
@@ -168,7 +171,7 @@ def run(
     engine_arguments: dict[str, Any] = {**_option_arguments(job.engine, engine_options)}
     if module.CORES:
         engine_arguments["cores"] = cores
-    fields = module.run(job, probes, watched(job, engine_options, tick), **engine_arguments)
+    fields = module.run(job, observers, watched(job, engine_options, tick), **engine_arguments)
     return fields | {"absent": {**module.ABSENT, **fields.get("absent", {})}}
 
 
@@ -213,20 +216,20 @@ def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]
 
 
 def usable(
-    name: str, probes: Probes = frozenset(), engine_options: EngineOptions = NO_OPTIONS
+    name: str, observers: Observers = frozenset(), engine_options: EngineOptions = NO_OPTIONS
 ) -> str:
     """Describes the engine in one line.
 
-    Raises a UserError that says what to install, or which probe the engine lacks, if it is not
+    Raises a UserError that says what to install, or which observer the engine lacks, if it is not
     usable here.
     """
     module = load(name)
     if obstacle := module.missing(**_option_arguments(name, engine_options)):
         raise UserError(f"engine '{name}' cannot run here: {obstacle}")
-    for probe in sorted(probes - module.PROBES):
-        engines_with_probe = [other for other in names() if probe in load(other).PROBES]
+    for observer in sorted(observers - module.OBSERVERS):
+        capable_engines = [other for other in names() if observer in load(other).OBSERVERS]
         raise UserError(
-            f"engine '{name}' has no probe '{probe}'; write {' or '.join(engines_with_probe)}"
+            f"engine '{name}' has no observer '{observer}'; write {' or '.join(capable_engines)}"
         )
     return about(name, engine_options)
 

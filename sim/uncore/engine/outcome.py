@@ -165,7 +165,7 @@ def origins(machine: Machine) -> tuple[list[str], list[str]]:
 
 def traffic(job: Job, run: CountedRun) -> dict[str, list[int]]:
     """Returns, for each level, the numbers of messages over its channels without and with a line
-    (probe `traffic`).
+    (observer `traffic`).
     """
     levels = {link.channel: link.level for link in job.machine.links if link.channel >= 0}
     by_level: dict[str, list[int]] = {}

@@ -40,7 +40,7 @@ from typing import Any
 
 import msgspec
 
-from uncore.engine import Probes
+from uncore.engine import Observers
 from uncore.job import Job
 from uncore.job.job import Length
 from uncore.result.repeats import rate
@@ -84,13 +84,13 @@ BUDGET_OPS_PER_THREAD, BUDGET_LINES_PER_THREAD = 600, 1200
 # Until its runs are steady and warm, a search with fewer threads has the budget of this number of
 # threads.
 MIN_BUDGET_THREADS = 64
-PACE_PROBE = "pace"  # the probe that a search needs
+PACE_OBSERVER = "pace"  # the observer that a search needs
 
 
 class Plan:
     """The plan of a job whose points are known beforehand."""
 
-    probes: Probes = frozenset()  # probes that the plan needs
+    observers: Observers = frozenset()  # observers that the plan needs
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -115,7 +115,7 @@ class Search(Plan):
     number of runs.
     """
 
-    probes = frozenset({PACE_PROBE})
+    observers = frozenset({PACE_OBSERVER})
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
@@ -130,7 +130,9 @@ class Search(Plan):
         return [point for count in self._counts.values() for point in count.points]
 
     def add_outcome(self, point: Point, observed: Mapping[str, Any]) -> None:
-        self._counts[point.threads].add_outcome(point, msgspec.convert(observed[PACE_PROBE], Pace))
+        self._counts[point.threads].add_outcome(
+            point, msgspec.convert(observed[PACE_OBSERVER], Pace)
+        )
 
     def job_and_estimates(self) -> tuple[Job, list[Estimate]]:
         return self._job_and_estimates

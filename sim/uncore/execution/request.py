@@ -117,7 +117,7 @@ def unsearchable(job: Job) -> str:
         return f"finds out how long runs are; leave --set {fixed_lengths[0]}= out"
     if not job.seeds:
         return "in lockstep all runs are the same; leave --seed none out"
-    if "pace" not in engine.load(job.engine).PROBES:
+    if "pace" not in engine.load(job.engine).OBSERVERS:
         return f"engine '{job.engine}' does not tell when operations are done; leave --within out"
     return ""
 

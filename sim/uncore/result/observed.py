@@ -1,4 +1,4 @@
-"""Observations of the probe `lines` at a point: each instruction's accesses to each line, and
+"""Records of the observer `lines` at a point: each instruction's accesses to each line, and
 their cost.
 
 Observations are not part of the result's hash, like `host`: a run has the same outcome with and
@@ -146,7 +146,7 @@ class Object(Struct, frozen=True, kw_only=True):
 
 
 class Observed(Struct, frozen=True, kw_only=True):
-    """Observations of one point by the probe `lines`."""
+    """Records of the observer `lines` at one point."""
 
     threads: Annotated[int, Meta(description="thread count of the point")]
     seed: Annotated[int | UnsetType, Meta(description="seed of the point; absent in lockstep")] = (

@@ -476,7 +476,7 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
     host: Annotated[Host, Meta(description="cost of the runs on the host")]
     observed: Annotated[
         list[Observed],
-        Meta(description="observations of the probe `lines` for each point; empty if it was off"),
+        Meta(description="records of the observer `lines` for each point; empty if it was off"),
     ] = []
     intervals: Annotated[
         list[Interval],

@@ -201,7 +201,7 @@ def changed(
     if len(job.threads) != 1:
         raise UserError("--free, --apart: where names stand depends on it: write one --threads")
     unchanged = execute(
-        [next(job.points())], probes=frozenset({"lines"}), engine_options=engine_options
+        [next(job.points())], observers=frozenset({"lines"}), engine_options=engine_options
     )[0]
     if not unchanged.observed:
         raise KeyboardInterrupt

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from uncore.engine import Probes, native
+from uncore.engine import Observers, native
 from uncore.execution.request import usual_seeds
 from uncore.job.forms import REPEATS
 from uncore.study.matrix import repeats, rounds_per_seed, tournament
@@ -31,7 +31,7 @@ from uncore_lab.figures.hardware import Hardware, Matrix
 WORKLOAD = "latency/pingpong"
 MATRIX_ROUNDS = 100
 MATRIX_SEEDS = usual_seeds("native", REPEATS)
-NO_PROBES: Probes = frozenset()
+NO_OBSERVERS: Observers = frozenset()
 
 
 def handoffs(
@@ -109,5 +109,5 @@ def _played(
         slices=hardware.slice,
         seeds=seeds,
     )
-    point = native.run(job, NO_PROBES)
+    point = native.run(job, NO_OBSERVERS)
     return np.array(point["tables"]["handoff"], dtype=float) / 1000

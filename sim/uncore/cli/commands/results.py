@@ -125,7 +125,7 @@ def conflicts(
     observations: list[Any] = []
     result = execute(
         [job],
-        probes=frozenset({"operations"}),
+        observers=frozenset({"operations"}),
         seen=lambda _, observed: observations.append(observed),
         engine_options=engine_words.engine_options(),
     )[0]

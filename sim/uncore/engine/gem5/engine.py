@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, Tick, initial_memory
+from uncore.engine import Observers, Tick, initial_memory
 from uncore.engine.gem5 import find, read
 from uncore.engine.gem5 import simulation as system
 from uncore.engine.gem5.cache_parameters import core_in_use
@@ -42,7 +42,7 @@ DIFFERS = (
     "a core's two levels are one cache with the first one's time",
     "an interrupt has no way: it is there when the CLINT is written",
 )
-PROBES: frozenset[str] = frozenset()
+OBSERVERS: frozenset[str] = frozenset()
 CAN = frozenset({"chance"})  # only random start times (V3), for which the program itself waits
 locate, missing = find.locate, find.missing
 CORES = False
@@ -65,7 +65,7 @@ line with the simulated time reached, in ps, about twice a second.
 """
 
 
-def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any]:
+def run(job: Job, observers: Observers, tick: Tick, options: Options) -> dict[str, Any]:
     """Runs one point."""
     gem5 = locate(options)
     assert gem5, "gem5 is used before missing() was called"

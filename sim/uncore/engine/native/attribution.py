@@ -1,4 +1,4 @@
-"""Turns an engine's columns into the fields of result.observed, for the probes `lines` and
+"""Turns an engine's columns into the fields of result.observed, for the observers `lines` and
 `operations`.
 
     observed(job, run)   an Observed, which lists the costliest lines and sums up the others

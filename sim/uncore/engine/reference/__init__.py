@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, outcome, silent
+from uncore.engine import Observers, outcome, silent
 from uncore.engine import initial_memory as boot
 from uncore.engine.limits import OnProgress
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 ABOUT = "the model in plain Python on SimPy: slow, to be read and to check `native`"
 ABSENT = {"events": "what one step is differs from engine to engine"}
-PROBES = frozenset({"log", "traffic", "pace"})
+OBSERVERS = frozenset({"log", "traffic", "pace"})
 
 # Optional features of jobs that this engine supports; initial_memory.py refuses a job that needs
 # another.
@@ -58,8 +58,8 @@ def missing() -> str:
     return ""
 
 
-def run(job: Job, probes: Probes, tick: OnProgress = silent) -> dict[str, Any]:
-    """Runs one job. Returns its point (engine/outcome.py), with the observations of `probes`."""
+def run(job: Job, observers: Observers, tick: OnProgress = silent) -> dict[str, Any]:
+    """Runs one job. Returns its point (engine/outcome.py), with the observations of `observers`."""
     from uncore.engine.reference.system import System  # noqa: PLC0415 (slow to load)
     from uncore.engine.reference.view import View  # noqa: PLC0415 (slow to load)
 
@@ -68,10 +68,10 @@ def run(job: Job, probes: Probes, tick: OnProgress = silent) -> dict[str, Any]:
         tick(system.counts.operations, system.clock.now, system.touched_bytes)
     tick(system.counts.operations, system.clock.now, system.touched_bytes)
     view = View(system)
-    observers: dict[str, Any] = {
+    observations: dict[str, Any] = {
         "log": view.log,
         "traffic": lambda: outcome.traffic(job, view),
         "pace": lambda: system.counts.pace.fields() | {"cold_misses": system.counts.cold_misses},
     }
-    observed = {probe: observers[probe]() for probe in probes}
+    observed = {observer: observations[observer]() for observer in observers}
     return outcome.point(job, view) | {"observed": observed}

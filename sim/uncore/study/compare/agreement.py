@@ -40,7 +40,7 @@ COLUMN_RULES = {
 ABSENT_RECORD_RULES = "C1 and C5 what a core asks for, T4 when the run ends"
 REQUEST_COLUMNS = ["requester", "number"]  # columns that identify a request (L2)
 TIME_FIELDS = ["request", "open", "probe", "data", "close"]
-PACE_PROBE = "pace"  # name of a probe whose observations are compared as well
+PACE_OBSERVER = "pace"  # name of an observer whose observations are compared as well
 NEVER_COMPARED = {"absent", "events", "observed"}
 
 
@@ -87,14 +87,14 @@ def compare(
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> Agreement:
     """Runs the job on both engines, one after the other, and compares the logs and results."""
-    probes = frozenset({"log", PACE_PROBE})
+    observers = frozenset({"log", PACE_OBSERVER})
     for name in engines:
-        engine.usable(name, probes, engine_options)
+        engine.usable(name, observers, engine_options)
     jobs = [dataclasses.replace(job, engine=name) for name in engines]
-    results = [engine.run(point, probes, tick, engine_options) for point in jobs]
+    results = [engine.run(point, observers, tick, engine_options) for point in jobs]
     a, b = (log.frame(fields["observed"]["log"]) for fields in results)
     for fields in results:
-        fields[PACE_PROBE] = fields["observed"][PACE_PROBE]
+        fields[PACE_OBSERVER] = fields["observed"][PACE_OBSERVER]
     common_fields = (results[0].keys() & results[1].keys()) - NEVER_COMPARED
     outcome = {name: (results[0][name], results[1][name]) for name in sorted(common_fields)}
     return Agreement(

@@ -2,7 +2,7 @@
 
     comparison = compare(a, b)     raises UserError if they have no thread count in common
     most_threads(a, b)             returns the largest common thread count
-    compare(a, b, observed)        also uses observations of the probe `lines` at that thread count
+    compare(a, b, observed)        also uses what `lines` recorded at that thread count
 
 A ratio is b over a, of the medians of the repeats. The parts of the difference are those at the
 largest common thread count. They are the lines fetched per operation, by distance class and by
