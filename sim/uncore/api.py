@@ -229,7 +229,7 @@ def show(what: Shown) -> None:
         is_program = what in program.catalogue() or what.endswith((".c", ".elf"))
         what = find_program(what) if is_program else topology.load(what)
     if isinstance(what, Machine):
-        print(topology.draw(what))
+        print(topology.explained_text(what))
     elif isinstance(what, Program):
         workload.show(what, as_json=False)
     elif isinstance(what, Matrix):

@@ -195,7 +195,7 @@ void observe(Engine& engine) {
 }
 
 // Returns whether a kernel has read all typed characters and waits for more.
-bool listens(const Engine& engine) {
+bool kernel_awaits_input(const Engine& engine) {
   const Console& console = engine.services.console;
   return console.listens && !console.is_typed();
 }
@@ -303,7 +303,8 @@ void bind_engine(nb::module_& module) {
       .def("observe", &observe, "Attributes every access from now on; lines() returns the result.")
       .def("interrupts", &interrupts,
            "Returns the number of interrupts of each hart by kind: ipi, device, timer.")
-      .def_prop_ro("listens", &listens, "True if a kernel waits for input from the console.")
+      .def_prop_ro("kernel_awaits_input", &kernel_awaits_input,
+                   "True if a kernel waits for input from the console.")
       .def_prop_ro("sleeps", &sleeps, "True if every hart is idle until an interrupt.")
       .def("type", &type, nb::arg("text"), nb::arg("when"),
            "Types text at the console, at a future time in ps.")

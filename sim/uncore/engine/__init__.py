@@ -41,7 +41,7 @@ from msgspec import Struct
 from uncore.engine import copy
 from uncore.engine.limits import Limits, OnProgress, watch
 from uncore.engine.options import take
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,7 +120,8 @@ def load(name: str) -> Engine:
     """Returns the engine's module, even if it is not usable here (see `missing`)."""
     if name not in ENGINES or not importlib.util.find_spec(ENGINES[name]):
         raise UserError(
-            f"no engine is called '{name}': there are {', '.join(names())}.{nearest(name, names())}"
+            f"no engine is called '{name}': there are {', '.join(names())}."
+            f"{suggestion(name, names())}"
         )
     module: Any = importlib.import_module(ENGINES[name])
     return module  # type: ignore[no-any-return]

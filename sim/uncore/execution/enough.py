@@ -369,8 +369,9 @@ class _Count:
 
     @property
     def _min_runs(self) -> int:
-        """Returns the minimum number of runs, which is at least the number of the job's seeds, up
-        to the largest of RUN_COUNTS.
+        """Returns the number of runs to begin with: one for each of the job's seeds, but at least
+        RUN_COUNTS[0] or RUN_COUNTS[1], and at most RUN_COUNTS[-1]. With too few seeds for an
+        interval, each seed has one run.
         """
         if self._has_too_few_seeds:
             return len(self.job.seeds)

@@ -203,17 +203,19 @@ def _finished_points(
         workers = min(workers, len(not_saved))
     not_saved = _ordered(not_saved, alone=isinstance(workers, int) and workers <= 1)
     run = partial(_point, settings=replace(settings, store=None), cores=cores)
-    for point in _start(not_saved, workers, run, tick):
+    for point in _finished_by_workers(not_saved, workers, run, tick):
         try:
             settings.save(points[point.number][1], point)
         finally:  # an interruption during save() must not lose a finished point
             yield point
 
 
-def _start(
+def _finished_by_workers(
     points: list[_Numbered], workers: Workers, run: Callable[..., Finished], tick: OnItemProgress
 ) -> Iterator[Finished]:
-    """Runs points in this process, in processes of this computer, or on a cluster."""
+    """Runs points in this process, in processes of this computer, or on a cluster. Yields each
+    point when it is finished.
+    """
     if not isinstance(workers, int):
         return workers.finished(run, points, tick)
     if workers > 1:

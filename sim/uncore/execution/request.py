@@ -19,12 +19,12 @@ from uncore import engine, program, topology
 from uncore.errors import UserError
 from uncore.job import Job
 from uncore.job.forms import FIRST_SEED, REPEATS
-from uncore.job.job import LASTS, OPS
+from uncore.job.job import DURATION_PARAMETER, OPS_PARAMETER
 from uncore.job.placement import place, thread_counts
 from uncore.job.schema import options
 from uncore.program import Program
 from uncore.topology.machine import Machine
-from uncore.topology.schema import LINE
+from uncore.topology.schema import DEFAULT_LINE_BYTES
 
 Value = str | int | float | bool  # "50ns"
 NOTHING: Mapping[str, Any] = {}
@@ -107,11 +107,13 @@ def unsearchable(job: Job) -> str:
     if they can.
     """
     names = {parameter.name for parameter in job.program.params}
-    fixed_lengths = [name for name, _ in job.parameters if name in (OPS, LASTS)]
-    if not {OPS, LASTS} <= names:
+    fixed_lengths = [
+        name for name, _ in job.parameters if name in (OPS_PARAMETER, DURATION_PARAMETER)
+    ]
+    if not {OPS_PARAMETER, DURATION_PARAMETER} <= names:
         return (
-            f"{job.program.name} has no parameter '{OPS}', so it says itself how long it runs;"
-            " leave --within out"
+            f"{job.program.name} has no parameter '{OPS_PARAMETER}', so it says itself how long it"
+            " runs; leave --within out"
         )
     if fixed_lengths:
         return f"finds out how long runs are; leave --set {fixed_lengths[0]}= out"
@@ -127,7 +129,11 @@ def _line_parameter(machine: Machine, guest: Program) -> dict[str, Any]:
     itself (workloads/include/line.h).
     """
     takes_line_size = any(parameter.name == LINE_PARAMETER for parameter in guest.params)
-    return {LINE_PARAMETER: machine.line} if takes_line_size and machine.line != LINE else {}
+    return (
+        {LINE_PARAMETER: machine.line}
+        if takes_line_size and machine.line != DEFAULT_LINE_BYTES
+        else {}
+    )
 
 
 def _converted(name: str, value: Any) -> Any:

@@ -176,10 +176,10 @@ def walks(tables: Tables, everything: bool) -> list[CheckedSystem]:
             TWO_LINES, ((2,),), (CheckedLevel("directory", "direct", "completion"),), lines=2
         )
     )
-    return machines + (deeper(tables) if everything else [])
+    return machines + (deeper_systems(tables) if everything else [])
 
 
-def deeper(tables: Tables) -> list[CheckedSystem]:
+def deeper_systems(tables: Tables) -> list[CheckedSystem]:
     """Returns walks that take minutes. The largest ones stop early, and report the depth that they
     have reached.
     """

@@ -19,7 +19,7 @@ from typing import Any
 from uncore.drawing.panels import Curves, Grid, Panel, curves, grid
 from uncore.drawing.spread import bounds
 from uncore.drawing.table import Row
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.report.curve import head, short_time
 from uncore.report.selection import Wanted, figure
 from uncore.result import Result, to_medians
@@ -72,7 +72,8 @@ class _Axes:
                 return key
         words = [head(key) for key in self.known]
         raise UserError(
-            f"{option} {word}: no such axis; write one of {', '.join(words)}.{nearest(word, words)}"
+            f"{option} {word}: no such axis; write one of {', '.join(words)}."
+            f"{suggestion(word, words)}"
         )
 
     def usual_x(self) -> str:

@@ -20,7 +20,7 @@ from uncore.errors import UserError
 from uncore.program.objects import whole
 
 WORD_BYTES = 8
-Bytes = list[tuple[int, int]]
+ByteRanges = list[tuple[int, int]]
 
 
 class Use(Struct, frozen=True, kw_only=True):
@@ -67,9 +67,9 @@ class Use(Struct, frozen=True, kw_only=True):
     critical_ps: Annotated[int, Meta(description="part of the critical path")] = 0
     failed_scs: Annotated[int, Meta(description="SCs for the line that failed")] = 0
     read: Annotated[
-        Bytes, Meta(description="bytes read: (offset in the line, size), in 64ths of it")
+        ByteRanges, Meta(description="bytes read: (offset in the line, size), in 64ths of it")
     ]
-    written: Annotated[Bytes, Meta(description="bytes written")]
+    written: Annotated[ByteRanges, Meta(description="bytes written")]
 
 
 class Shared(Struct, frozen=True, kw_only=True):
@@ -177,14 +177,14 @@ class Observed(Struct, frozen=True, kw_only=True):
         others_total: int = getattr(self.others, field)
         return sum(line.sum(field) for line in self.lines) + others_total
 
-    def lines_of(self, names: Iterable[str], size: int) -> Bytes:
+    def lines_of(self, names: Iterable[str], size: int) -> ByteRanges:
         """Returns (address, size) of each line that contains a named object; `size` is the bytes of
         a line. The name of an array (`nodes[]`) stands for all its fields.
         """
         parts = self.parts_of(names)
         return [(line, size) for line in sorted({address - address % size for address, _ in parts})]
 
-    def parts_of(self, names: Iterable[str]) -> Bytes:
+    def parts_of(self, names: Iterable[str]) -> ByteRanges:
         """Returns (address, 8) of each aligned word of the named objects. Bytes are moved in whole
         words, so that no access is split (docs/whatif.md).
         """

@@ -24,7 +24,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.support.input_files import read_bounded
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology.positions import key_lines
@@ -130,7 +130,7 @@ def find_file(name: str, folder_of_file: Path, asked_at: Place) -> Path:
         except (OSError, ValueError):  # a name that no file can have
             break
     shipped = (str(p.relative_to(TOPOLOGIES))[:-5] for p in TOPOLOGIES.rglob("*.toml"))
-    raise wrong(asked_at, f"extends {name!r}: there is no such file.{nearest(name, shipped)}")
+    raise wrong(asked_at, f"extends {name!r}: there is no such file.{suggestion(name, shipped)}")
 
 
 def display(path: Path) -> str:

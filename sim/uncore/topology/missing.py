@@ -52,7 +52,7 @@ def _lacks(root: Branch) -> Iterator[Lack]:
 
 
 def _lacks_of_table(branch: Branch, table: str, path: str) -> Iterator[Lack]:
-    if path not in KEYS_BELOW or _is_none(branch):
+    if path not in KEYS_BELOW or _states_no_cache(branch):
         return
     keys = [key for key in known_in(branch, path) - PLACEHOLDERS if _needed(branch, path, key)]
     if keys:
@@ -76,7 +76,7 @@ def _needed(branch: Branch, path: str, last_part: str) -> bool:
     return bool(inner) and all(KEYS[f"{name}.{key}"].required for key in inner)
 
 
-def _is_none(branch: Branch) -> bool:
+def _states_no_cache(branch: Branch) -> bool:
     """Returns True for `l2 = "none"` and `data = "none"`, which mean that there is no such
     cache.
     """

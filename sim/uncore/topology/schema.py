@@ -27,7 +27,8 @@ from msgspec.structs import replace
 
 from uncore.topology.units import MAX_LATENCY_PS
 
-LINE, LINES = 64, (64, 128, 256)  # bytes of a cache line: the default, and all sizes allowed
+LINE_SIZES = (64, 128, 256)  # allowed sizes of a cache line, in bytes
+DEFAULT_LINE_BYTES = 64
 YEAR, YEARS = "year", (1960, 2100)  # key of the year in [lineage], and its range
 MAX_COUNT = (1 << 32) - 1
 MAX_NODE_BYTES = 1 << 50
@@ -51,7 +52,7 @@ class Form(Enum):
 Ps = Annotated[int, Meta(ge=0, le=MAX_LATENCY_PS), Form.DURATION]
 PositivePs = Annotated[int, Meta(ge=1, le=MAX_LATENCY_PS), Form.DURATION]
 Bytes = Annotated[int, Meta(ge=1, le=MAX_NODE_BYTES), Form.SIZE]
-Line = Annotated[int, Meta(ge=min(LINES), le=max(LINES)), Form.SIZE]
+Line = Annotated[int, Meta(ge=min(LINE_SIZES), le=max(LINE_SIZES)), Form.SIZE]
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 Share = Annotated[int, Meta(ge=1, le=1000), Form.SHARE]

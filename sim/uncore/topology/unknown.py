@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.topology.document import Branch, Leaf, wrong
 from uncore.topology.keys import (
     KEYS_BELOW,
@@ -70,7 +70,9 @@ def _unknown(node: Leaf | Branch, name: str, table: str, keys: Iterable[str]) ->
     prefix = f"{table}." if table else ""
     names = list(keys)
     known_keys = ", ".join(sorted(key for key in names if "." not in key))
-    hint = nearest(prefix + name, (prefix + key for key in names)) or f" Known here: {known_keys}."
+    hint = (
+        suggestion(prefix + name, (prefix + key for key in names)) or f" Known here: {known_keys}."
+    )
     if table and "." not in table and isinstance(node, Branch):
         hint += " If it is a kind, [kinds] must say where."
     if not node.place.line:  # the key was given on the command line

@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore_lab.claims.amounts import Curve
@@ -77,7 +77,7 @@ class Claim:
     def __post_init__(self) -> None:
         for run in self._asked():
             if run not in self.runs:
-                raise ValueError(f"{self.id}: there is no run '{run}'.{nearest(run, self.runs)}")
+                raise ValueError(f"{self.id}: there is no run '{run}'.{suggestion(run, self.runs)}")
 
     def jobs(self) -> dict[str, Job]:
         """Returns the job of each run by its name."""

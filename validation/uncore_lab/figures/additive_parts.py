@@ -45,15 +45,17 @@ def parts_of(machine: Machine, ns: Matrix) -> dict[str, AdditiveParts]:
         members = np.unique(member[domain == index])
         pairs = pairs_of_level[domain[pairs_of_level[:, 0]] == index]
         if len(members) >= MIN_MEMBERS and len(pairs) > len(members):
-            units = np.searchsorted(members, member[pairs])
-            parts[f"{level}{index}"] = _solved(ns[tuple(pairs.T)], units, len(members))
+            member_indices = np.searchsorted(members, member[pairs])
+            parts[f"{level}{index}"] = _solved(ns[tuple(pairs.T)], member_indices, len(members))
     return parts
 
 
-def _solved(truth: NDArray[np.float64], units: NDArray[np.int64], members: int) -> AdditiveParts:
+def _solved(
+    truth: NDArray[np.float64], member_indices: NDArray[np.int64], members: int
+) -> AdditiveParts:
     rows = np.zeros((len(truth), members))
-    for unit in units.T:
-        rows[np.arange(len(truth)), unit] += 1
+    for member_index in member_indices.T:
+        rows[np.arange(len(truth)), member_index] += 1
     parts, *_ = np.linalg.lstsq(rows, truth, rcond=None)
     spread = float(np.var(truth))
     return AdditiveParts(

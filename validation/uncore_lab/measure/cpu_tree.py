@@ -141,8 +141,9 @@ def _named_kinds(
     cores: Sequence[Placed],
     parts_with_cache_kinds: Collection[str],
 ) -> Iterator[tuple[str, str, Kind]]:
-    """Yields name, cores and caches of each kind of cores. `parts_with_cache_kinds` are the parts
-    that already have a kind because of their shared caches.
+    """Yields the name, the cores (paths of parts, as text) and the Kind of each kind of cores. The
+    first kind is the default, so its name and its cores are empty. `parts_with_cache_kinds` are the
+    parts that already have a kind because of their shared caches.
     """
     yield "", "", kinds[0]
     used: list[str] = []
@@ -284,10 +285,10 @@ def expression(harts: Sequence[int | None], sizes: Sequence[int]) -> str:
     """
     if harts == list(range(len(harts))):
         return "i"
-    real = [size for size in sizes if size > 1]
-    if prod(real) == len(harts):
-        for order in permutations(range(len(real))):
-            terms = list(_digits(order, real))
+    sizes_above_1 = [size for size in sizes if size > 1]
+    if prod(sizes_above_1) == len(harts):
+        for order in permutations(range(len(sizes_above_1))):
+            terms = list(_digits(order, sizes_above_1))
             if all(
                 sum(i // s % n * w for s, n, w in terms) == hart for i, hart in enumerate(harts)
             ):

@@ -27,7 +27,7 @@ from uncore import topology
 from uncore.errors import UserError
 from uncore.host.computer import Computer, ranges
 from uncore.topology.load import load_text
-from uncore.topology.schema import LINE
+from uncore.topology.schema import DEFAULT_LINE_BYTES
 from uncore_lab.measure.cpu_tree import ComputerLayout, lay_out
 from uncore_lab.measure.without_family import (
     FileTables,
@@ -163,7 +163,7 @@ def _text(
         f'cpus     = "{layout.cpus}"',
         f"source   = {json.dumps(computer.source)}",
     ]
-    if computer.line != LINE:
+    if computer.line != DEFAULT_LINE_BYTES:
         lines.append(f'line     = "{computer.line}B"')
     if not family and computer.vendor in MOESI_VENDORS:
         lines.append('protocol = "moesi"')

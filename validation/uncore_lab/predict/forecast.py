@@ -22,7 +22,7 @@ from uncore import topology
 from uncore.execution.request import usual_seeds
 from uncore_lab.figures.hardware import Hardware, by_level
 from uncore_lab.figures.sample import Sample
-from uncore_lab.fitting.numbers import MAX_RATIO, RATIO, Free, clocks, free
+from uncore_lab.fitting.numbers import MAX_RATIO, RATIO, FreeNumber, clocks, free_numbers_of
 from uncore_lab.predict.copied import copied
 from uncore_lab.predict.guesses import Guess, guesses
 from uncore_lab.predict.mixture import Mixture
@@ -83,15 +83,17 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     """Forecasts from the observations in `known`, which must not include any of the machine."""
     machine, periods = topology.load(name, measured=True), clocks(name)
     stated = {number.key for number in machine.numbers if number.interval}
-    frees = {key: number for key, number in free(name).items() if key not in stated}
-    loans = [loan for number in frees.values() if (loan := lend(number, periods, known))]
+    free_numbers = {
+        key: number for key, number in free_numbers_of(name).items() if key not in stated
+    }
+    loans = [loan for number in free_numbers.values() if (loan := lend(number, periods, known))]
     guessed = guesses(name, known, frozenset(loan.key for loan in loans))
     sample = Sample.of(machine, hardware)
 
     def medians(settings: Sequence[str], seed: int) -> dict[str, float]:
         return sample.medians(topology.load(name, settings, measured=True), (seed,))
 
-    lent = {loan.key: (loan.belief, _bounded(frees[loan.key])) for loan in loans}
+    lent = {loan.key: (loan.belief, _bounded(free_numbers[loan.key])) for loan in loans}
     uncertain = lent | {guess.key: (guess.factor, guess.settings) for guess in guessed}
     draws = [
         medians(settings, seed) for settings, seed in zip(_hypercube(uncertain), SEEDS, strict=True)
@@ -130,7 +132,7 @@ def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
     ), hardware.home if several else ""
 
 
-def _bounded(number: Free) -> Settings:
+def _bounded(number: FreeNumber) -> Settings:
     max_value = MAX_RATIO if number.unit == RATIO else float("inf")
     return lambda value: number.settings(min(value, max_value))
 

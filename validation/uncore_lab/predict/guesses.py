@@ -64,7 +64,8 @@ class Guess:
     source: str
     factor: Mixture  # distribution of the ratio of the true number to the file's
     basis: str  # source of the deviation of `factor`, for the report
-    moved: tuple[tuple[str, str], ...]  # (key, text) of the number and of those that follow it
+    # (key, text) of the number, and of the numbers that the file defines by it (topology/follow.py)
+    moved: tuple[tuple[str, str], ...]
     fitted: bool  # True: fitted to the machine's own figures, and no earlier estimate is on record
 
     def settings(self, factor: float) -> list[str]:

@@ -48,7 +48,8 @@ KEYS = (
 )  # keys at the head of a file, in their order there
 # parts are written only if they explain at least this share of the variance inside a shared cache
 MIN_PARTS_R2 = 0.5
-# label of pairs whose only common level is the system
+# label of pairs whose only common level is the system, by a level of the machine; the machine's
+# first level in this order decides
 SYSTEM_PAIRS_LABEL = {"socket": "xsocket", "die": "pkg"}
 NUMBERS_PER_LINE = 8
 

@@ -47,7 +47,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from uncore.drawing.table import emit, print_json, say
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore_lab.results.table import load, save
 from uncore_lab.validate import (
     blind,
@@ -123,7 +123,7 @@ def _chosen(only: str, everything: bool) -> Sequence[str]:
     if only and only not in EXPERIMENTS:
         raise UserError(
             f"--only {only}: no such experiment; expected one of {', '.join(EXPERIMENTS)}"
-            f"{nearest(only, EXPERIMENTS)}"
+            f"{suggestion(only, EXPERIMENTS)}"
         )
     return list(EXPERIMENTS) if everything else [only or DEFAULT]
 

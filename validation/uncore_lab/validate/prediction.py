@@ -207,9 +207,10 @@ def _sum(judgement: Judged) -> str:
 
 
 def _bar_values(rows: Sequence[Row]) -> list[Value]:
-    """Returns each bar with its value over the rows with one machine left out. The means exclude
-    machines that were first predicted blind, because these were often far off, for reasons that no
-    other machine shows.
+    """Returns the bars for which there are enough rows, each with its value. The rows are
+    predictions made without the machine's own figures. The mean errors exclude machines that were
+    first predicted blind, because these were often far off, for reasons that no other machine
+    shows.
     """
     rows_without_machine = [row for row in rows if row["left_out"] == MACHINE]
     blind = {entry.machine for entry in entries()}
@@ -219,11 +220,11 @@ def _bar_values(rows: Sequence[Row]) -> list[Value]:
         else []
     )
     for x86, (bar, min_classes) in MEAN_ERROR_BARS.items():
-        predicted_blind = [
+        rows_not_blind = [
             row for row in rows_without_machine if row["x86"] == x86 and row["machine"] not in blind
         ]
-        if len(predicted_blind) >= min_classes:
-            values.append((bar, mean(abs(row["error_pct"]) for row in predicted_blind)))
+        if len(rows_not_blind) >= min_classes:
+            values.append((bar, mean(abs(row["error_pct"]) for row in rows_not_blind)))
     return values
 
 

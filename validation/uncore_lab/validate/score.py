@@ -76,7 +76,7 @@ def score(
         machine=machine.id,
         quality=hardware.quality,
         classes=len(medians),
-        free_numbers=len(free_numbers(machine)),
+        free_numbers=len(free_number_keys(machine)),
         class_mean_err_pct=round(float(np.mean(errors)), 2),
         class_worst_err_pct=round(max(errors), 2),
         pair_mean_err_pct=round(pair, 2),
@@ -94,7 +94,7 @@ def score(
     )
 
 
-def free_numbers(machine: Machine) -> list[str]:
+def free_number_keys(machine: Machine) -> list[str]:
     """Returns the keys of the numbers that were fitted to this machine, in its own file or in that
     of a family.
     """

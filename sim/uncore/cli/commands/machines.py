@@ -102,7 +102,7 @@ def show(
 
 
 def _draw(machine: Machine, plot: Path | None) -> str:
-    text = topology.draw(machine)
+    text = topology.explained_text(machine)
     if not plot:
         return text
     from uncore.report.machine_picture import save_picture  # noqa: PLC0415 (slow to load)

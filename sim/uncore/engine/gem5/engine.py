@@ -70,7 +70,7 @@ def run(job: Job, observers: Observers, tick: Tick, options: Options) -> dict[st
     gem5 = locate(options)
     assert gem5, "gem5 is used before missing() was called"
     chosen_protocol = choose(job, gem5)
-    find.check_set_size(gem5, controllers(job, chosen_protocol))
+    find.check_controller_count(gem5, controllers(job, chosen_protocol))
     command = [str(gem5.program), "-q", "--listener-mode=off", folder.CONFIGURATION]
     read_point = partial(read.point, protocol=chosen_protocol)
     write_folder = partial(export, options=options)

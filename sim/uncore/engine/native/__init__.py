@@ -41,7 +41,7 @@ NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
 MIN_HARTS_PER_SHARE, MAX_HOST_SHARES = 4, 16
 
 
-class Host(NamedTuple):
+class HostUse(NamedTuple):
     """Parallel execution on this computer: the number of shares into which the machine's cores are
     divided, and of host threads that execute them.
 
@@ -53,7 +53,7 @@ class Host(NamedTuple):
     eager: bool = False
 
 
-SERIAL_HOST = Host()
+SERIAL_HOST = HostUse()
 
 
 # limits of a slice, after which signals such as Ctrl-C are checked: its events; its simulated time,
@@ -73,7 +73,7 @@ def run(
 ) -> dict[str, Any]:
     """Runs one point on at most `cores` cores of this computer; `limits` as in `start`."""
     shares = min(cores, job.threads[0] // MIN_HARTS_PER_SHARE, MAX_HOST_SHARES)
-    engine = start(job, observers, **{"host": Host(shares, shares), **limits})
+    engine = start(job, observers, **{"host": HostUse(shares, shares), **limits})
     try:
         run_to_end(engine, tick)
         fields = outcome.point(job, engine)
@@ -106,7 +106,7 @@ def _unfinished(job: Job, engine: Run, observers: Observers) -> Unfinished:
 
 
 def start(
-    job: Job, observers: Observers = frozenset(), host: Host = SERIAL_HOST, **limits: Any
+    job: Job, observers: Observers = frozenset(), host: HostUse = SERIAL_HOST, **limits: Any
 ) -> Run:
     """Returns a run of the job's first thread count before its first instruction.
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.job import Job
 from uncore.result import Point, Result, repeats
 from uncore.result.columns import columns, values
@@ -103,7 +103,7 @@ def _cost(written: Written, kind: str, counts: Mapping[str, float]) -> float:
     for name in prices.keys() - counts.keys():
         raise UserError(
             f"{written.position('prices', kind, name)}: '{name}': no {kind} are counted so."
-            f"{nearest(name, counts)} There are {', '.join(counts)}"
+            f"{suggestion(name, counts)} There are {', '.join(counts)}"
         )
     return sum(prices.get(name, 0) * count for name, count in counts.items())
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 
 Known = Mapping[str, float | str]
 Span = tuple[float, float]
@@ -90,8 +90,8 @@ class Formula:
             raise UserError(f"{self.place}: '{self.words}': {name} is '{value}', not a number")
         if value is None:
             raise UserError(
-                f"{self.place}: '{self.words}': nothing is called '{name}'.{nearest(name, values)}"
-                f" There are {', '.join(sorted(values))}"
+                f"{self.place}: '{self.words}': nothing is called '{name}'."
+                f"{suggestion(name, values)} There are {', '.join(sorted(values))}"
             )
         return value
 

@@ -24,7 +24,7 @@ from uncore.errors import UserError
 from uncore.study.explore.formula import Formula
 from uncore.study.lessons.figures import figures, is_of_machine, job
 from uncore.study.lessons.moment import find_moment
-from uncore.study.lessons.text import Exercise, Lesson, Predict, Run, Teach, Watch, read
+from uncore.study.lessons.text import Exercise, Lesson, Predict, Run, TeacherNotes, Watch, read
 from uncore.support.output_files import write_whole
 from uncore.trace import MEASURED, Window, record
 from uncore.trace.stepper.page import empty
@@ -185,7 +185,7 @@ address of the page.</p></section>"""
 
 
 @shown.register
-def _(part: Teach, lesson: Lesson, folder: Path) -> str:
+def _(part: TeacherNotes, lesson: Lesson, folder: Path) -> str:
     return ""  # shown on the teacher's page only
 
 

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from uncore.drawing.progress import progress
 from uncore.drawing.table import Column, emit, say
 from uncore.engine import native
-from uncore.errors import GuestError, UserError, nearest
+from uncore.errors import GuestError, UserError, suggestion
 from uncore.execution import pool
 from uncore.execution.request import make_job
 from uncore.study.litmus import axioms, guest
@@ -151,7 +151,7 @@ def _chosen(names: Sequence[str]) -> list[Litmus]:
         if name not in shapes.SHAPES:
             raise UserError(
                 f"no litmus shape is called '{name}': there are {', '.join(shapes.SHAPES)}."
-                f"{nearest(name, shapes.SHAPES)}"
+                f"{suggestion(name, shapes.SHAPES)}"
             )
     return [test for test in shapes.tests() if not names or test.shape in names]
 
