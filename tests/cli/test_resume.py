@@ -15,7 +15,7 @@ import pytest
 
 from uncore.api import load_result
 from uncore.engine import copy
-from uncore.execution.execute import _ordered, execute
+from uncore.execution.execute import _in_execution_order, execute
 from uncore.execution.request import make_job
 from uncore.execution.saved_points import SavedPoint, Store, key
 
@@ -180,7 +180,8 @@ def test_small_points_come_first_and_the_longest_is_not_the_last_of_several(core
         for point in curve.points()
     ]
     order = [
-        first.threads[0] for _, first in _ordered(list(enumerate(reversed(points))), cores == 1)
+        first.threads[0]
+        for _, first in _in_execution_order(list(enumerate(reversed(points))), cores == 1)
     ]
     assert order == {1: [1, 2, 4, 8, 16, 32, 64], 2: [1, 2, 4, 64, 32, 16, 8]}[cores]
 

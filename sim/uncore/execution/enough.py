@@ -161,7 +161,7 @@ def plan(job: Job) -> Plan:
     return Search(job) if job.within else Plan(job)
 
 
-def _fetched(point: Point) -> int:
+def _fetched_lines(point: Point) -> int:
     """Returns the number of lines fetched; 0 if the engine does not count them."""
     return sum((point.transfers or {}).values())
 
@@ -183,9 +183,9 @@ class _Count:
     _paces: dict[int, Pace] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.length = self._timed(FIRST_RUN_NS)
+        self.length = self._length_of_duration(FIRST_RUN_NS)
 
-    def _timed(self, duration: int) -> Length:
+    def _length_of_duration(self, duration: int) -> Length:
         """Returns the length of a single run of `duration` ns; its warm-up, during which harts
         start, is as long.
         """
@@ -218,7 +218,7 @@ class _Count:
     def add_outcome(self, point: Point, pace: Pace) -> None:
         assert isinstance(point.seed, int)
         self.operations += point.ops
-        self.fetched += _fetched(point)
+        self.fetched += _fetched_lines(point)
         self._points[point.seed] = point
         self._paces[point.seed] = pace
 
@@ -229,7 +229,7 @@ class _Count:
             and not self._all_reach_steady_state
             and self.length.duration < self._max_first_run_ns
         ):
-            self._start_over(self._timed(FIRST_RUN_GROWTH * self.length.duration))
+            self._start_over(self._length_of_duration(FIRST_RUN_GROWTH * self.length.duration))
         elif self._choices_made < MAX_LENGTH_CHOICES and self._first_length_too_short:
             self._choices_made += 1
             self._start_over(self._chosen_length)
@@ -267,7 +267,9 @@ class _Count:
         if self._mostly_hits:
             ops = max(ops, ceil(1000 * MIN_CACHE_HIT_RUN_NS / op_ps))
         else:
-            ops_per_thread = MIN_LINES_FETCHED_PER_THREAD * point.ops / max(1, _fetched(point))
+            ops_per_thread = (
+                MIN_LINES_FETCHED_PER_THREAD * point.ops / max(1, _fetched_lines(point))
+            )
             ops = max(ops, ceil(ops_per_thread * self.threads))
         ops = min(ops, ceil(1000 * MAX_MEASURED_NS / op_ps))
         last_start_ps = start * self.threads
@@ -284,7 +286,7 @@ class _Count:
         """Returns True if operations find most lines in their caches; such operations cost little
         host time.
         """
-        fetched = sum(map(_fetched, self._points.values()))
+        fetched = sum(map(_fetched_lines, self._points.values()))
         return fetched < FEW_LINES_PER_OP * self._ops
 
     @property
@@ -304,7 +306,7 @@ class _Count:
         """Returns True if operations still have cold misses, but fewer than in a run half as long.
         Some programs never stop having cold misses.
         """
-        lines, misses = sum(map(_fetched, self._points.values())), self._cold_misses
+        lines, misses = sum(map(_fetched_lines, self._points.values())), self._cold_misses
         if misses <= MAX_COLD_MISS_SHARE * max(1, lines / max(1, self._ops)):
             return False
         return self._shorter_cold is None or misses < MAX_COLD_MISS_RATIO * self._shorter_cold
@@ -325,7 +327,7 @@ class _Count:
         Only runs that mostly hit in the caches are compared: their warm-up is so short that rare
         events (a grace period, a scan) may begin after it.
         """
-        fetched = sum(map(_fetched, self._points.values()))
+        fetched = sum(map(_fetched_lines, self._points.values()))
         if self.runs > 1 or not self._mostly_hits or fetched < self.threads:
             return False
         if self._shorter_rate is None:

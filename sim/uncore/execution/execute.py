@@ -201,7 +201,7 @@ def _finished_points(
     if isinstance(workers, int):
         cores = max(1, workers // max(1, len(not_saved)))
         workers = min(workers, len(not_saved))
-    not_saved = _ordered(not_saved, alone=isinstance(workers, int) and workers <= 1)
+    not_saved = _in_execution_order(not_saved, alone=isinstance(workers, int) and workers <= 1)
     run = partial(_point, settings=replace(settings, store=None), cores=cores)
     for point in _finished_by_workers(not_saved, workers, run, tick):
         try:
@@ -220,10 +220,10 @@ def _finished_by_workers(
         return workers.finished(run, points, tick)
     if workers > 1:
         return pool.finished(run, points, workers)
-    return _alone(run, points, tick)
+    return _finished_one_by_one(run, points, tick)
 
 
-def _alone(
+def _finished_one_by_one(
     run: Callable[..., Finished], points: list[_Numbered], tick: OnItemProgress
 ) -> Iterator[Finished]:
     for numbered in points:
@@ -233,7 +233,7 @@ def _alone(
             raise KeyboardInterrupt
 
 
-def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
+def _in_execution_order(points: list[_Numbered], alone: bool) -> list[_Numbered]:
     """Sorts small points first, for early results. On several cores this holds only for the first
     tenth of the work. After that the longest points come first, because they must not be the last
     to start.
@@ -253,12 +253,12 @@ def _point(
     tick: Tick = engine.silent,
 ) -> Finished:
     number, job, observers = numbered
-    return _finished(
+    return _finish_point(
         number, job, lambda job: engine.run(job, observers, tick, settings.engine_options, cores)
     )
 
 
-def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
+def _finish_point(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
     """Runs a point and measures its host time. If it is interrupted, returns its output so far."""
     start = time.perf_counter()
     point: Point | GuestError | Unfinished
@@ -279,7 +279,7 @@ def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Fi
 def alone(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
     """Returns the result of a job of a single point, executed by `run` instead of `engine.run`."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    finished = _finished(0, job, run)
+    finished = _finish_point(0, job, run)
     if isinstance(finished.point, GuestError):
         raise finished.point
     if isinstance(finished.point, Unfinished):

@@ -64,8 +64,8 @@ def make_job(
         raise UserError("overrides apply to a machine given by name, not to one already resolved")
     else:
         resolved = machine
-    fields = {name: _converted(name, value) for name, value in policies.items()}
-    width = within if within is None else _converted("within", within)
+    fields = {name: _option_value(name, value) for name, value in policies.items()}
+    width = within if within is None else _option_value("within", within)
     fields["seeds"] = usual_seeds(fields.get("engine", "native")) if seeds is None else tuple(seeds)
     guest = find_program(workload)
     values = guest.canonical(_line_parameter(resolved, guest) | dict(parameters))
@@ -136,7 +136,7 @@ def _line_parameter(machine: Machine, guest: Program) -> dict[str, Any]:
     )
 
 
-def _converted(name: str, value: Any) -> Any:
+def _option_value(name: str, value: Any) -> Any:
     if name not in options(Job):
         raise TypeError(f"a job has no option '{name}'")
     return options(Job)[name].form.take(name, value)

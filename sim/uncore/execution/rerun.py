@@ -17,7 +17,7 @@ from uncore.job import Job
 from uncore.result import Observed, Point, Repeats, Result, canonical, repeats
 
 
-class _Recorded(msgspec.Struct):
+class _RecordedProgram(msgspec.Struct):
     """A program in a job's document."""
 
     name: str
@@ -29,7 +29,7 @@ def job_again(result: Result) -> Job:
     and must be the recorded one.
     """
     try:
-        recorded = msgspec.convert(result.job.get("program"), _Recorded)
+        recorded = msgspec.convert(result.job.get("program"), _RecordedProgram)
     except msgspec.ValidationError as error:
         raise UserError(f"job.program: {error}") from None
     if result.job.get("engine") == "host":

@@ -337,9 +337,9 @@ class Job:
     def given(self, parameters: Mapping[str, Any]) -> Job:
         """Returns the job with these values of the program's parameters."""
         values = self.program.canonical(parameters)
-        return self._derived(parameters=tuple(sorted(values.items())))
+        return self._with_fields(parameters=tuple(sorted(values.items())))
 
-    def _derived(self, **fields: Any) -> Job:
+    def _with_fields(self, **fields: Any) -> Job:
         """Returns a copy with these fields changed, without checking it; the cached placement is
         kept.
         """
@@ -351,14 +351,14 @@ class Job:
         """Returns the job of one point of this curve; in lockstep unless `seed` is a number."""
         self._check_room(threads)
         seeds = (seed,) if isinstance(seed, int) else ()
-        point = self._derived(threads=(threads,), seeds=seeds, within=0, lengths=())
+        point = self._with_fields(threads=(threads,), seeds=seeds, within=0, lengths=())
         length = {length.threads: length for length in self.lengths}.get(threads)
         if length is None:
             return point
         chance = dataclasses.replace(self.machine.chance, start=length.start)
         machine = dataclasses.replace(self.machine, chance=chance)
         parameters = {**dict(self.parameters), **length.parameters}
-        return point._derived(machine=machine).given(parameters)
+        return point._with_fields(machine=machine).given(parameters)
 
     def points(self) -> Iterator[Job]:
         """Yields the job of each point, ordered by thread count and then by seed."""

@@ -121,7 +121,7 @@ class Program:
         try:
             return tuple(self._elf.text_at(start).split("|")) if size else ("operation",)
         except ValueError as error:
-            raise self._damaged(".uc.kinds", error) from error
+            raise self._damage_error(".uc.kinds", error) from error
 
     @cached_property
     def params(self) -> tuple[Parameter, ...]:
@@ -139,9 +139,9 @@ class Program:
         try:
             return [make(at, words) for at, words in self._elf.structures(section, structure)]
         except ValueError as error:
-            raise self._damaged(section, error) from error
+            raise self._damage_error(section, error) from error
 
-    def _damaged(self, section: str, error: ValueError) -> UserError:
+    def _damage_error(self, section: str, error: ValueError) -> UserError:
         return UserError(
             f"{self.path}: its section {section} is damaged ({error}); compile its C file again"
         )

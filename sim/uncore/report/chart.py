@@ -192,7 +192,7 @@ def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
         combined.setdefault(", ".join(_label(k, row) for k in other_columns), []).append(row)
     grids = [
         grid(
-            _cells(rows, (x, columns), (y, lines), _scaled(point_column)),
+            _cells(rows, (x, columns), (y, lines), _scaled_value(point_column)),
             [*map(short_time, columns)],
             [*map(short_time, lines)],
             ", ".join(part for part in (axes.title(rows, ""), label) if part),
@@ -205,7 +205,7 @@ def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
     return _with_common_scale(grids)
 
 
-def _scaled(point_column: PointColumn) -> Callable[[Row], float | None]:
+def _scaled_value(point_column: PointColumn) -> Callable[[Row], float | None]:
     return lambda row: row[point_column.key] and row[point_column.key] / point_column.scale
 
 

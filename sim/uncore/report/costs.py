@@ -42,7 +42,7 @@ def _row(cost: LineCost) -> dict[str, object]:
     sources = [f"{source} {units.count(n)}" for source, n in cost.transfers.items()]
     return {
         "line": f"{cost.line:#x}",
-        "holds": ", ".join(_short(cost.holds)),
+        "holds": ", ".join(_first_names(cost.holds)),
         "waited": cost.waited_ps,
         "share": cost.waited_ppm,
         "needless": cost.needless_ps,
@@ -56,7 +56,7 @@ def _row(cost: LineCost) -> dict[str, object]:
 
 def _explain(cost: LineCost) -> None:
     rows = [_use(use) for use in cost.uses if use.misses or use.waited_ps][:MAX_INSTRUCTIONS_LISTED]
-    emit(rows, False, INSTRUCTIONS, f"{cost.line:#x}  {', '.join(_short(cost.holds))}")
+    emit(rows, False, INSTRUCTIONS, f"{cost.line:#x}  {', '.join(_first_names(cost.holds))}")
     if cost.apart:
         say(_advice(cost) + "\n")
 
@@ -92,10 +92,10 @@ def _group(group: FieldGroup) -> str:
         for verb, harts in (("written", group.writers), ("read", group.readers))
         if harts
     ]
-    return f"{', '.join(_short(group.fields))} ({', '.join(accesses)})"
+    return f"{', '.join(_first_names(group.fields))} ({', '.join(accesses)})"
 
 
-def _short(names: Sequence[str]) -> list[str]:
+def _first_names(names: Sequence[str]) -> list[str]:
     return [*names[:4], *(["..."] if len(names) > 4 else [])]
 
 

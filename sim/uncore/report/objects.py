@@ -114,9 +114,9 @@ def _users_costliest_line(observed: Observed, first: str) -> str:
     the user's files, for example if a library has threads of its own.
     """
     critical = Counter[str]()
-    for use in (use for line in observed.lines for use in line.uses if _own(use.source)):
+    for use in (use for line in observed.lines for use in line.uses if _is_user_source(use.source)):
         critical[use.source] += use.critical_ps
-    if _own(first) or not any(critical.values()):
+    if _is_user_source(first) or not any(critical.values()):
         return ""
     ((source, cost),) = critical.most_common(1)
     share = f"{100 * cost / _path(observed):.2g} % of the path"
@@ -124,7 +124,7 @@ def _users_costliest_line(observed: Observed, first: str) -> str:
     return f"{place}; nothing there calls what the first row shows"
 
 
-def _own(source: str) -> bool:
+def _is_user_source(source: str) -> bool:
     return own(source.rpartition(":")[0])
 
 

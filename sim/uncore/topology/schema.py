@@ -127,7 +127,7 @@ fields: Callable[[Any], tuple[Field, ...]] = cache(_fields)
 
 def _field(member: dataclasses.Field[Any]) -> Field:
     described = member.metadata
-    named = {key: _own(key, member) for key in described["keys"] if isinstance(key, str)}
+    named = {key: _own_key(key, member) for key in described["keys"] if isinstance(key, str)}
     keys = [
         named.get(key) or replace(key, about=key.about or described["about"])
         for key in described["keys"]
@@ -144,7 +144,7 @@ def _field(member: dataclasses.Field[Any]) -> Field:
     )
 
 
-def _own(name: str, member: dataclasses.Field[Any]) -> Key:
+def _own_key(name: str, member: dataclasses.Field[Any]) -> Key:
     form, words = form_of(member.type), words_of(member.type)
     low, high = limits(member.type)
     if form is Form.SHARE:
@@ -153,14 +153,14 @@ def _own(name: str, member: dataclasses.Field[Any]) -> Key:
         form,
         name,
         member.metadata["about"],
-        default=None if member.default is MISSING else _written(member),
+        default=None if member.default is MISSING else _default_text(member),
         words=words or (member.metadata["words"] if form is Form.WORD else ()),
         low=low,
         high=high,
     )
 
 
-def _written(member: dataclasses.Field[Any]) -> str:
+def _default_text(member: dataclasses.Field[Any]) -> str:
     default: Any = member.default
     if form_of(member.type) is Form.DURATION:
         return f"{default / 1000:f}".rstrip("0").rstrip(".") + "ns"

@@ -211,12 +211,12 @@ class Table:
                 and member.own.name.startswith(f"{self.path}.")
                 and member.name not in given
             ):
-                given[member.name] = self._own(
+                given[member.name] = self._read_field(
                     member, member.own.name.removeprefix(f"{self.path}.")
                 )
         return of(**given)
 
-    def _own(self, field: Field, key: str) -> Any:
+    def _read_field(self, field: Field, key: str) -> Any:
         """Reads one key as a value of the machine's field: an integer, a bool or a word."""
         inner, _, last = key.rpartition(".")
         if inner:
@@ -225,7 +225,7 @@ class Table:
                 if field.own and not field.own.required:
                     return field.default
                 raise self.absent(inner)
-            return table._own(field, last)
+            return table._read_field(field, last)
         declared = self.declared(key)
         if declared.form is Form.DURATION:
             ps = units.ps(self.duration(key))

@@ -31,7 +31,7 @@ def refuse_unknown(
     tables = (RESERVED_NAMES | set(levels)) - READ_BEFORE
     for name, node in root.items.items():
         if name not in tables:
-            raise _unknown(node, name, "", tables)
+            raise _unknown_key_error(node, name, "", tables)
         if isinstance(node, Branch):
             _KnownKeys(kinds, memory_kinds).table(node, name, schema_path(name))
 
@@ -50,7 +50,7 @@ class _KnownKeys:
             if isinstance(node, Branch) and name in kinds:
                 self.table(node, full_name, path)
             elif name not in keys and not keys & PLACEHOLDERS:
-                raise _unknown(node, name, key, [*kinds, *self.names(path, keys)])
+                raise _unknown_key_error(node, name, key, [*kinds, *self.names(path, keys)])
             elif isinstance(node, Branch):
                 self.table(node, full_name, inner_path)
 
@@ -66,7 +66,9 @@ class _KnownKeys:
             yield from (f"{name}.{inner}" for inner in sorted(KEYS_BELOW.get(f"{path}.{name}", ())))
 
 
-def _unknown(node: Leaf | Branch, name: str, table: str, keys: Iterable[str]) -> UserError:
+def _unknown_key_error(
+    node: Leaf | Branch, name: str, table: str, keys: Iterable[str]
+) -> UserError:
     prefix = f"{table}." if table else ""
     names = list(keys)
     known_keys = ", ".join(sorted(key for key in names if "." not in key))

@@ -46,11 +46,13 @@ def parts_of(machine: Machine, ns: Matrix) -> dict[str, AdditiveParts]:
         pairs = pairs_of_level[domain[pairs_of_level[:, 0]] == index]
         if len(members) >= MIN_MEMBERS and len(pairs) > len(members):
             member_indices = np.searchsorted(members, member[pairs])
-            parts[f"{level}{index}"] = _solved(ns[tuple(pairs.T)], member_indices, len(members))
+            parts[f"{level}{index}"] = _fitted_parts(
+                ns[tuple(pairs.T)], member_indices, len(members)
+            )
     return parts
 
 
-def _solved(
+def _fitted_parts(
     truth: NDArray[np.float64], member_indices: NDArray[np.int64], members: int
 ) -> AdditiveParts:
     rows = np.zeros((len(truth), members))

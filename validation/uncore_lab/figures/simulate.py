@@ -74,7 +74,7 @@ def _of(
 ) -> Matrix:
     players = list(cores or range(machine.cores))
     between = np.full((machine.cores, machine.cores), np.nan)
-    between[np.ix_(players, players)] = _played(
+    between[np.ix_(players, players)] = _simulated_matrix(
         machine, hardware, [machine.harts_of(core)[0] for core in players], rounds, seeds
     )
     core, kind = np.array(machine.hart_cores), np.array(machine.core_kinds)
@@ -86,14 +86,14 @@ def _of(
         pair = next((harts for harts in pairs if len(harts) > 1), None)
         if pair:
             siblings_of_kind = np.equal.outer(core, core) & (kind == name)[core]
-            ns[siblings_of_kind] += _played(
+            ns[siblings_of_kind] += _simulated_matrix(
                 machine, with_known_home, pair[:2], MATRIX_ROUNDS, seeds
             )[0, 1]
     ns[np.triu_indices(machine.harts)] = np.nan
     return ns
 
 
-def _played(
+def _simulated_matrix(
     machine: Machine,
     hardware: Hardware,
     harts: Sequence[int],

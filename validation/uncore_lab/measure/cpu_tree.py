@@ -91,7 +91,7 @@ def lay_out(computer: Computer, needs: Collection[str] = ()) -> ComputerLayout:
     counts = [*_counts(cores, len(cpu_levels.names)), threads]
     node, nodeless, notes = _nodes(computer, levels, cores)
     second, last = (
-        list(_shared(computer, levels, cores, level, number))
+        list(_shared_caches(computer, levels, cores, level, number))
         for level, number in ((cpu_levels.second, 2), (cpu_levels.last, 3))
     )
     parts_with_cache_kinds = {
@@ -158,7 +158,7 @@ def _named_kinds(
         yield name + number, " ".join(where), kind
 
 
-def _shared(
+def _shared_caches(
     computer: Computer, levels: Sequence[str], cores: Sequence[Placed], level: str, number: int
 ) -> Iterator[SharedCaches]:
     """Yields the shared caches of a level's parts, beginning with the most frequent size."""

@@ -82,7 +82,7 @@ def _computer(path: Path, root: Element) -> Computer:
     ]
     infos = {info.get("name"): info.get("value", "") for info in root.iter("info")}
     mhz = clocks(root, lambda kind: _set(path, kind, "cpuset"))
-    packages = _numbered(list(_objects_of_type(root, "Package")))
+    packages = _numbers_of(list(_objects_of_type(root, "Package")))
     cpus = [_cpu(unit, parents, packages, mhz) for unit in units]
     nodes = tuple(sorted(_nodes(path, root, parents), key=lambda node: node.number))
     caches = of_one_line(_caches(path, root))
@@ -123,7 +123,7 @@ def _processors(element: Element) -> tuple[int, ...]:
     return tuple(sorted(_number(unit.get("os_index")) for unit in _units(element)))
 
 
-def _numbered(elements: list[Element]) -> dict[Element, int]:
+def _numbers_of(elements: list[Element]) -> dict[Element, int]:
     """Returns the number of each element: that of the file if these are distinct, otherwise its
     position.
     """

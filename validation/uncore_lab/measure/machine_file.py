@@ -171,7 +171,7 @@ def _text(
     if family:
         body += [_filled(family.adds, computer, layout), *last_caches(layout, whole=False)]
     body += memory_side.parts
-    return _joined("\n\n".join(filter(None, map(str.strip, body)))) + "\n"
+    return _with_merged_tables("\n\n".join(filter(None, map(str.strip, body)))) + "\n"
 
 
 def _folded(note: str) -> str:
@@ -236,7 +236,7 @@ def _filled(adds: str, computer: Computer, layout: ComputerLayout) -> str:
     return adds
 
 
-def _joined(text: str) -> str:
+def _with_merged_tables(text: str) -> str:
     """Merges tables that occur several times, because TOML allows each table only once."""
     tables: dict[str, list[str]] = {}
     current = ""

@@ -93,7 +93,7 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     def medians(settings: Sequence[str], seed: int) -> dict[str, float]:
         return sample.medians(topology.load(name, settings, measured=True), (seed,))
 
-    lent = {loan.key: (loan.belief, _bounded(free_numbers[loan.key])) for loan in loans}
+    lent = {loan.key: (loan.belief, _bounded_settings(free_numbers[loan.key])) for loan in loans}
     uncertain = lent | {guess.key: (guess.factor, guess.settings) for guess in guessed}
     draws = [
         medians(settings, seed) for settings, seed in zip(_hypercube(uncertain), SEEDS, strict=True)
@@ -103,8 +103,10 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
         label: Mixture(tuple(log(draw[label]) for draw in draws), weights, MEASUREMENT_DEVIATION)
         for label in draws[0]
     }
-    resting = _resting(medians, lent, guessed)
-    known_already = _resting(medians, lent, [guess for guess in guessed if guess.fitted])
+    resting = _classes_resting_on_guesses(medians, lent, guessed)
+    known_already = _classes_resting_on_guesses(
+        medians, lent, [guess for guess in guessed if guess.fitted]
+    )
     classes = {
         label: PredictedClass(label, belief, label not in resting, label not in known_already)
         for label, belief in beliefs.items()
@@ -132,7 +134,7 @@ def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
     ), hardware.home if several else ""
 
 
-def _bounded(number: FreeNumber) -> Settings:
+def _bounded_settings(number: FreeNumber) -> Settings:
     max_value = MAX_RATIO if number.unit == RATIO else float("inf")
     return lambda value: number.settings(min(value, max_value))
 
@@ -149,7 +151,7 @@ def _hypercube(uncertain: Mapping[str, tuple[Mixture, Settings]]) -> list[list[s
     return [[text for column in columns for text in column[draw]] for draw in range(DRAWS)]
 
 
-def _resting(
+def _classes_resting_on_guesses(
     medians: Callable[[Sequence[str], int], dict[str, float]],
     lent: Mapping[str, tuple[Mixture, Settings]],
     guessed: Sequence[Guess],

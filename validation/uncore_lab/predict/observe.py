@@ -115,7 +115,7 @@ def write(names: Sequence[str]) -> None:
     """Fits the named machines again and writes the file. The entries of other machines stay, unless
     these machines no longer count as measured.
     """
-    measured_names, recorded = figures.well_measured(), _recorded()
+    measured_names, recorded = figures.well_measured(), _recorded_observations()
     fitted_numbers = {name: values for name, values in recorded.items() if name in measured_names}
     with progress(len(names), "observing", "machines") as advance:
         for name in names:
@@ -131,7 +131,7 @@ def write(names: Sequence[str]) -> None:
     observations.cache_clear()
 
 
-def _recorded() -> dict[str, dict[str, float]]:
+def _recorded_observations() -> dict[str, dict[str, float]]:
     try:
         return tomllib.loads(OBSERVED.read_text()) if OBSERVED.is_file() else {}
     except (OSError, tomllib.TOMLDecodeError) as error:
@@ -141,7 +141,7 @@ def _recorded() -> dict[str, dict[str, float]]:
 @cache
 def observations() -> list[Observation]:
     all_observations = []
-    for name, values in _recorded().items():
+    for name, values in _recorded_observations().items():
         free_numbers, periods = free_numbers_of(name), clocks(name)
         for key in values.keys() & free_numbers.keys():
             number = free_numbers[key]

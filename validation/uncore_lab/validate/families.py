@@ -104,7 +104,7 @@ def evaluate(
     settings_ = tuple(f"{key}={value}" for key, value in chosen.items())
     fits = [replace(joint.prepare(name, None), overrides=settings_) for name in family.machines]
     solution = joint.solve(fits)
-    determined = dict(entry for fit in fits for entry in _shared(fit, solution))
+    determined = dict(entry for fit in fits for entry in _family_values(fit, solution))
     overrides = chosen | determined
     points = [point for name in family.locks for point in _locks(name, overrides, cores, seeds)]
     kinds = {
@@ -122,7 +122,9 @@ def _mean_capped_error(logarithms: Sequence[float]) -> float:
     return statistics.fmean(min(abs(logarithm), MAX_POINT_ERROR_LOG) for logarithm in logarithms)
 
 
-def _shared(fit: joint.Fit, solution: Mapping[joint.Place, float]) -> Iterator[tuple[str, str]]:
+def _family_values(
+    fit: joint.Fit, solution: Mapping[joint.Place, float]
+) -> Iterator[tuple[str, str]]:
     """Yields the key and the new value of each fitted number in the family's file, and of each
     number that follows it.
     """

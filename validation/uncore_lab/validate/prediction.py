@@ -70,7 +70,7 @@ SUMS = (
 
 
 def run(request: Request) -> Section:
-    names = _chosen(request)
+    names = _chosen_machines(request)
     modes = (False,) if request.matrix else (False, True)
     tasks = [(name, whole) for whole in modes for name in names]
     rows: list[dict[str, Any]] = []
@@ -89,7 +89,7 @@ def run(request: Request) -> Section:
         columns=COLUMNS,
         rows=rows,
         bars=_bar_values(rows),
-        broken=_broken(rows),
+        broken=_broken_bounds(rows),
         notes=[*request.order, *_summary(rows), *unlent],
         tables=() if request.matrix else [table(rows)],
     )
@@ -103,7 +103,7 @@ def _left_out(task: tuple[str, bool], request: Request) -> tuple[list[dict[str, 
     return left_out(task[0], request, task[1])
 
 
-def _chosen(request: Request) -> list[str]:
+def _chosen_machines(request: Request) -> list[str]:
     if request.matrix:
         return request.of_matrix()
     lacking, instead = "not measured well enough to be left out is", "; or --matrix FILE, yours"
@@ -215,7 +215,7 @@ def _bar_values(rows: Sequence[Row]) -> list[Value]:
     rows_without_machine = [row for row in rows if row["left_out"] == MACHINE]
     blind = {entry.machine for entry in entries()}
     values = (
-        [(INSIDE_BAR, _inside(rows_without_machine))]
+        [(INSIDE_BAR, _inside_pct(rows_without_machine))]
         if len(rows_without_machine) >= MIN_JUDGED_CLASSES
         else []
     )
@@ -228,19 +228,19 @@ def _bar_values(rows: Sequence[Row]) -> list[Value]:
     return values
 
 
-def _inside(rows: Sequence[Row]) -> float:
+def _inside_pct(rows: Sequence[Row]) -> float:
     return 100 * mean(bool(row["inside"]) for row in rows)
 
 
-def _broken(rows: Sequence[Row]) -> list[str]:
+def _broken_bounds(rows: Sequence[Row]) -> list[str]:
     rows_without_machine = [row for row in rows if row["left_out"] == MACHINE]
     if (
         len(rows_without_machine) < MIN_JUDGED_CLASSES
-        or _inside(rows_without_machine) <= MAX_INSIDE_PCT
+        or _inside_pct(rows_without_machine) <= MAX_INSIDE_PCT
     ):
         return []
     return [
-        f"{_inside(rows_without_machine):.0f} % of the medians are inside intervals of"
+        f"{_inside_pct(rows_without_machine):.0f} % of the medians are inside intervals of"
         f" {INTERVAL_SHARE:.0%};"
         f" expected at most {MAX_INSIDE_PCT} %"
     ]

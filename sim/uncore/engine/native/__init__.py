@@ -78,14 +78,16 @@ def run(
         run_to_end(engine, tick)
         fields = outcome.point(job, engine)
     except KeyboardInterrupt as stopped:
-        raise stopped from _unfinished(job, engine, observers)
+        raise stopped from _unfinished_run(job, engine, observers)
     except GuestError as failed:
         positions = (
             outcome.thread_positions(job, engine) if engine.end == "running" else []
         )  # stopped at a limit of the user's
         message_lines = [str(failed), *positions, engine.strace]
-        raise GuestError("\n".join(message_lines).rstrip()) from _unfinished(job, engine, observers)
-    return fields | {"observed": _observed(job, engine, observers)}
+        raise GuestError("\n".join(message_lines).rstrip()) from _unfinished_run(
+            job, engine, observers
+        )
+    return fields | {"observed": _observations(job, engine, observers)}
 
 
 def run_to_end(engine: Run, tick: OnProgress) -> None:
@@ -94,7 +96,7 @@ def run_to_end(engine: Run, tick: OnProgress) -> None:
     tick(engine.operations, engine.now, engine.touched)
 
 
-def _unfinished(job: Job, engine: Run, observers: Observers) -> Unfinished:
+def _unfinished_run(job: Job, engine: Run, observers: Observers) -> Unfinished:
     """Returns tables, output and files of an unfinished run."""
     if job.program.linux:
         files = {"files": engine.files(MAX_KEPT_FILE_BYTES)} if "files" in observers else {}
@@ -197,7 +199,7 @@ def _home(job: Job) -> spec.Home:
     return spec.Home("interleave" if more_nodes else "node", first, 1 + len(more_nodes))
 
 
-def _observed(job: Job, engine: Run, observers: Observers) -> dict[str, Any]:
+def _observations(job: Job, engine: Run, observers: Observers) -> dict[str, Any]:
     """Returns the data of each observer."""
     observed: dict[str, Any] = {}
     if "log" in observers:

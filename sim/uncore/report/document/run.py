@@ -80,13 +80,13 @@ def _curve(results: Sequence[Result]) -> list[ReportSection]:
         ReportSection("What came of it", drawn + table(rows, [*columns, *curve.COLUMNS]), spread),
         ReportSection(
             "Where lines came from",
-            table(rows, [*columns, curve.COLUMNS[0], *_fetched(rows)]),
+            table(rows, [*columns, curve.COLUMNS[0], *_fetch_columns(rows)]),
             "Lines fetched per operation, from a cache that is so far away, or from memory.",
         ),
     ]
 
 
-def _fetched(rows: Sequence[dict[str, Any]]) -> list[Column]:
+def _fetch_columns(rows: Sequence[dict[str, Any]]) -> list[Column]:
     return [column._replace(group="") for column in curve.fetched(rows)]
 
 

@@ -115,10 +115,12 @@ def first_difference(a: polars.DataFrame, b: polars.DataFrame) -> Difference | N
     joined = a.join(b, on=REQUEST_COLUMNS, how="full", coalesce=True, suffix="'")
     column_differs = {name: polars.col(name).ne_missing(polars.col(f"{name}'")) for name in columns}
     differing_times = (
-        polars.when(column_differs[name]).then(_earlier(name)) for name in TIME_FIELDS
+        polars.when(column_differs[name]).then(_earlier_time(name)) for name in TIME_FIELDS
     )
     # for records that agree in all times but differ in another column
-    open_time = polars.when(polars.any_horizontal(column_differs.values())).then(_earlier("open"))
+    open_time = polars.when(polars.any_horizontal(column_differs.values())).then(
+        _earlier_time("open")
+    )
     earliest_time = polars.coalesce(polars.min_horizontal(differing_times), open_time)
     differing = joined.with_columns(earliest_time.alias("when")).filter(
         polars.col("when").is_not_null()
@@ -139,7 +141,7 @@ def first_difference(a: polars.DataFrame, b: polars.DataFrame) -> Difference | N
     )
 
 
-def _earlier(name: str) -> polars.Expr:
+def _earlier_time(name: str) -> polars.Expr:
     """Returns the earlier of both logs' times in this column; ignores negative times, which mean
     that the event did not happen.
     """

@@ -50,7 +50,7 @@ def write(path: Path, name: str, home: str = "") -> None:
     button = '<button id="slides" type="button" title="slides or whole page (p)">slides</button>'
     pages = f'<a href="{escape(home)}">all lessons</a><a href="{name}-teacher.html">teacher</a>'
     links = pages * bool(home) + button
-    text = _framed(lesson.title, body, links, f"uncore lesson page {name} --output {path.name}")
+    text = _page(lesson.title, body, links, f"uncore lesson page {name} --output {path.name}")
     page = standalone.page(
         lesson.title, text, _text("css"), script, inner=empty(), allowed="; frame-src blob:"
     )
@@ -80,11 +80,11 @@ def write_teachers(path: Path, name: str) -> None:
         f"<h2>Exercise</h2>{_prose(lesson.exercise.ask)}<ul>{hints}</ul>"
     )
     title = f"For the teacher: {lesson.title}"
-    text = _framed(title, body, "", f"uncore lesson teach {name} --output {path.name}")
+    text = _page(title, body, "", f"uncore lesson teach {name} --output {path.name}")
     write_whole(path, standalone.page(title, text, _text("css"), _text("js")))
 
 
-def _framed(title: str, body: str, links: str, command: str) -> str:
+def _page(title: str, body: str, links: str, command: str) -> str:
     return standalone.filled(
         _text("html"), TITLE=escape(title), LINKS=links, BODY=body, AGAIN=escape(command)
     )

@@ -46,7 +46,7 @@ def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
         for b, second in enumerate(operations)
         if first.thread == second.thread
         and first.position < second.position
-        and _preserved(operations, first, second, tso)
+        and _is_preserved(operations, first, second, tso)
     }
     outcomes = set()
     for order in _total_orders(len(operations), before):
@@ -91,7 +91,7 @@ def _operations(number: int, thread: tuple[LitmusAccess, ...]) -> list[MemoryOpe
     return operations
 
 
-def _preserved(
+def _is_preserved(
     operations: list[MemoryOperation], a: MemoryOperation, b: MemoryOperation, tso: bool
 ) -> bool:
     """Returns True if one of the rules 1, 4 to 11 and 13 orders a before b. The other rules depend
@@ -102,7 +102,7 @@ def _preserved(
     next_ = next(operation for operation in operations if _follows(operation, a))
     return (
         (a.access.location == b.access.location and b.stores)  # 1
-        or any(_fenced(link, a, b) for link in between)  # 4
+        or any(_is_fenced(link, a, b) for link in between)  # 4
         or a.acquire  # 5
         or b.release  # 6, and 7 where both are RCsc
         or (b.paired and adjacent)  # 8
@@ -124,7 +124,7 @@ def _depends(b: MemoryOperation, a: MemoryOperation) -> bool:
     return _follows(b, a) and b.links[a.position] == "dep" and a.loads
 
 
-def _fenced(link: Link, a: MemoryOperation, b: MemoryOperation) -> bool:
+def _is_fenced(link: Link, a: MemoryOperation, b: MemoryOperation) -> bool:
     match link:
         case "fence rw,rw":
             return True

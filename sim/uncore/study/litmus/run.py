@@ -107,7 +107,7 @@ def forbidden(test: Litmus, seen: Counter[Outcome], order: Order = "tso") -> lis
 def main(
     names: Sequence[str], *, rounds: int, seed: int, order: Order, cores: int, json: bool
 ) -> int:
-    tests = _chosen(names)
+    tests = _chosen_tests(names)
     guest.program(tests)  # compiles the program once, before the workers need it
     total: Seen = {test: Counter() for test in tests}
     with progress(len(SETTINGS), "litmus tests", "machines") as advance:
@@ -145,7 +145,7 @@ def _row(test: Litmus, seen: Counter[Outcome], order: Order) -> dict[str, Any]:
     }
 
 
-def _chosen(names: Sequence[str]) -> list[Litmus]:
+def _chosen_tests(names: Sequence[str]) -> list[Litmus]:
     """Returns the tests of the named shapes; all tests if there are no names."""
     for name in names:
         if name not in shapes.SHAPES:
