@@ -25,7 +25,7 @@ from uncore.job import Job
 HEAP = 0x9000_0000
 
 ABOUT = "counts, for tests"
-ABSENT = dict.fromkeys(
+ABSENT_FIELDS = dict.fromkeys(
     (
         *("latency", "invalidations", "failed_scs", "links", "resolvers"),
         *("instructions", "transactions", "events"),
@@ -33,13 +33,13 @@ ABSENT = dict.fromkeys(
     "this engine only counts",
 )
 OBSERVERS: frozenset[str] = frozenset()
-CORES = False
-HARTS = 4096
+ACCEPTS_CORES = False
+MAX_HARTS = 4096
 
 
 def __getattr__(name: str) -> Any:
-    """Returns CAN, the optional features of the engine, which depend on the environment."""
-    if name == "CAN":
+    """Returns FEATURES, the optional features of the engine, which depend on the environment."""
+    if name == "FEATURES":
         return frozenset({"chance"} if "TOY_CHANCE" in os.environ else ())
     raise AttributeError(name)
 

@@ -2,17 +2,17 @@
 
 An engine is a module of this package with
 
-    ABOUT: str                               one line for `uncore list`
-    ABSENT: Mapping[str, str]                fields of `result.Point` it cannot know, with reasons
-    missing() -> str                         what must be installed to use it here; "" if usable
-    OBSERVERS: frozenset[str]                names of the observers that it offers
-    HARTS: int                               harts it runs in reasonable time
-    CAN: frozenset[str]                      optional features of machines and jobs it supports
-    CORES: bool                              True if `run` has an argument `cores`, the number of
-                                             this computer's cores that it may use
-    run(job: Job, observers: Observers, tick: Watch) -> dict
-                                             the fields of one Point, builtin types, integers;
-                                             and in "observed" the data of each observer
+    ABOUT: str                          one line for `uncore list`
+    ABSENT_FIELDS: Mapping[str, str]    fields of `result.Point` that it cannot know, with reasons
+    missing() -> str                    what must be installed to use it here; "" if usable
+    OBSERVERS: frozenset[str]           names of the observers that it offers
+    MAX_HARTS: int                      number of harts that it runs in reasonable time
+    FEATURES: frozenset[str]            optional features of machines and jobs that it supports
+    ACCEPTS_CORES: bool                 True if `run` has an argument `cores`, the number of this
+                                        computer's cores that it may use
+    run(job: Job, observers: Observers, tick: OnProgress) -> dict
+                                        returns the fields of one Point, in builtin types and
+                                        integers; and in "observed" the data of each observer
 
 An engine may have options of its own, which are not part of a job and change no outcome. They are
 a struct (`OPTIONS`, options.py), which `missing`, `run` and the engine's other functions take as
@@ -21,9 +21,9 @@ a struct (`OPTIONS`, options.py), which `missing`, `run` and the engine's other 
 `run` executes a job of one thread count (`Job.at`). Now and then, and at the end, it calls `tick`
 with the number of finished operations, the simulated time in ps, and the touched memory in bytes; a
 number that it cannot know yet is 0.  `tick` may raise (limits.py).  A field that the engine leaves
-out is empty in the point, never zero; `ABSENT` has the reason, or the entry `absent` of the
-returned fields if it holds for this run only (`result.schema.told`).  `run` raises GuestError if
-the guest fails, UserError if it does not support the request, and KeyboardInterrupt if the user
+out is empty in the point, never zero; `ABSENT_FIELDS` has the reason, or the entry `absent` of the
+returned fields if it holds for this run only (`result.schema.point_of`).  `run` raises GuestError
+if the guest fails, UserError if it does not support the request, and KeyboardInterrupt if the user
 interrupts it.
 
 Invariant: equal jobs give equal dictionaries.
@@ -86,11 +86,11 @@ class Engine(Protocol):
     """The interface of the modules of this package."""
 
     ABOUT: str
-    ABSENT: Mapping[str, str]
+    ABSENT_FIELDS: Mapping[str, str]
     OBSERVERS: frozenset[str]
-    CAN: frozenset[str]
-    CORES: bool
-    HARTS: int
+    FEATURES: frozenset[str]
+    ACCEPTS_CORES: bool
+    MAX_HARTS: int
 
     def missing(self, **options: Any) -> str: ...
 
@@ -102,7 +102,7 @@ class Engine(Protocol):
 class Outside(Engine, Protocol):
     """Engines that are other simulators (uncore.engine.outside)."""
 
-    DIFFERS: tuple[str, ...]
+    DIFFERENCES: tuple[str, ...]
 
     def locate(self, **options: Any) -> Any: ...
 
@@ -130,7 +130,7 @@ def load(name: str) -> Engine:
 def other_simulator(name: str) -> Outside | None:
     """Returns the engine's module if it is another simulator, else None."""
     module: Any = load(name)
-    return module if hasattr(module, "DIFFERS") else None
+    return module if hasattr(module, "DIFFERENCES") else None
 
 
 def installed(name: str, engine_options: EngineOptions = NO_OPTIONS) -> Any:
@@ -170,10 +170,10 @@ def run(
     """Runs one point on the job's engine, which must be usable."""
     module = load(job.engine)
     engine_arguments: dict[str, Any] = {**_option_arguments(job.engine, engine_options)}
-    if module.CORES:
+    if module.ACCEPTS_CORES:
         engine_arguments["cores"] = cores
     fields = module.run(job, observers, watched(job, engine_options, tick), **engine_arguments)
-    return fields | {"absent": {**module.ABSENT, **fields.get("absent", {})}}
+    return fields | {"absent": {**module.ABSENT_FIELDS, **fields.get("absent", {})}}
 
 
 def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> OnProgress:
@@ -237,12 +237,12 @@ def usable(
 
 def draws(name: str) -> bool:
     """True if the engine supports randomness by seeds (section V of docs/model.md)."""
-    return "chance" in load(name).CAN
+    return "chance" in load(name).FEATURES
 
 
 def refuse_slow(job: Job) -> None:
     """Raises a UserError if the job has more harts than its engine runs in reasonable time."""
-    if job.engine in names() and max(job.threads) > (max_harts := load(job.engine).HARTS):
+    if job.engine in names() and max(job.threads) > (max_harts := load(job.engine).MAX_HARTS):
         raise UserError(
             f"--threads {max(job.threads)}: engine '{job.engine}' is slow beyond {max_harts} harts;"
             f" write at most {max_harts}, or --slow if you can wait"

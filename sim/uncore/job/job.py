@@ -316,7 +316,7 @@ class Job:
 
     @property
     def functions(self) -> dict[str, str]:
-        """The functions whose calls begin, end or count what is measured (spec.WATCHED)."""
+        """The functions whose calls begin, end or count what is measured (spec.WATCH_KINDS)."""
         return {"begins": self.from_function, "ends": self.to_function, "operates": self.op}
 
     @property

@@ -17,7 +17,7 @@ import posixpath
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from uncore.program.debug_info import DAMAGED, DebugInfo
+from uncore.program.debug_info import DAMAGE_ERRORS, DebugInfo
 
 GO, RUST = 0x16, 0x1C  # DW_LANG_...
 
@@ -48,7 +48,7 @@ def statics(data: bytes, unit: Any) -> Iterator[Any]:
     info = DebugInfo.of(data)
     try:
         offsets = [*info.statics(unit.cu_offset)] if info else None
-    except DAMAGED:
+    except DAMAGE_ERRORS:
         offsets = None
     if offsets is None:
         yield from variables(unit.get_top_DIE())
@@ -70,7 +70,7 @@ def _units_in_other_languages(data: bytes, languages: Collection[int]) -> list[i
     try:
         info = DebugInfo.of(data)
         language_of = info.languages().items() if info else None
-    except DAMAGED:
+    except DAMAGE_ERRORS:
         return None
     return (
         None

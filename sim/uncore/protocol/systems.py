@@ -19,7 +19,7 @@ from typing import Any
 from uncore import _native
 from uncore.protocol.tables import Tables
 
-REPLY, UNBLOCK, DATA = (
+REPLY_VALUES, UNBLOCK_VALUES, DATA_POLICIES = (
     ("direct", "via"),
     ("completion", "response"),
     ("none", "inclusive", "victim"),
@@ -117,8 +117,14 @@ class CheckedSystem:
 
 def roots() -> list[CheckedLevel]:
     """Returns every kind of root resolver."""
-    snoops = [CheckedLevel("snoop", reply, data=data) for reply, data in product(REPLY, DATA)]
-    directories = [CheckedLevel("directory", *choice) for choice in product(REPLY, UNBLOCK, DATA)]
+    snoops = [
+        CheckedLevel("snoop", reply, data=data)
+        for reply, data in product(REPLY_VALUES, DATA_POLICIES)
+    ]
+    directories = [
+        CheckedLevel("directory", *choice)
+        for choice in product(REPLY_VALUES, UNBLOCK_VALUES, DATA_POLICIES)
+    ]
     return snoops + directories
 
 

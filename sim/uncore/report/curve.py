@@ -99,18 +99,18 @@ def _column(declared: PointColumn) -> Column:
     return Column(head, declared.key, declared.write, about=about, key=is_key, minor=declared.minor)
 
 
-INTERVAL = Column(
+INTERVAL_COLUMN = Column(
     "4 of 5 machines",
     lambda row: row.get("samples") and (row["throughput_low"], row["throughput_high"]),
     lambda ends: " to ".join(map(units.rate, ends)) if ends else units.EMPTY,
     about="where numbers of a machine's file have intervals: of machines drawn from these, four"
     " of five have a throughput between",
 )
-_THREADS, _THROUGHPUT, *_OTHERS = (
+_THREADS_COLUMN, _THROUGHPUT_COLUMN, *_OTHER_COLUMNS = (
     _column(declared) for declared in columns(Point) if declared.head
 )
-COLUMNS = [_THREADS, _THROUGHPUT, INTERVAL, *_OTHERS]
-FETCHED = "lines fetched per operation, from"
+COLUMNS = [_THREADS_COLUMN, _THROUGHPUT_COLUMN, INTERVAL_COLUMN, *_OTHER_COLUMNS]
+FETCHES_GROUP = "lines fetched per operation, from"
 
 
 def fetched(rows: Sequence[Row]) -> list[Column]:
@@ -120,7 +120,7 @@ def fetched(rows: Sequence[Row]) -> list[Column]:
     )
     fetches = [(key, _per_op(key)) for key in keys]
     return [
-        figure(key.removeprefix(TRANSFERS_PREFIX), per_op, units.ratio, group=FETCHED)
+        figure(key.removeprefix(TRANSFERS_PREFIX), per_op, units.ratio, group=FETCHES_GROUP)
         for key, per_op in fetches
         if any((per_op(row) or 0) >= MIN_SHOWN_FETCHES for row in rows)
     ]

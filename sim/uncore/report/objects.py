@@ -27,7 +27,7 @@ MAX_SUM_OBJECTS = 4
 MIN_WHOLE_NS = 999.5  # above this, three significant digits would need an exponent
 MAX_DRAWN_OBJECTS = 12
 MAX_SHARED_GROUPS = 4  # groups of fields on one line that are printed
-COUNTS = ("reads", "writes", "misses", "needless", "failed_scs")
+COUNT_FIELDS = ("reads", "writes", "misses", "needless", "failed_scs")
 Row = dict[str, Any]
 
 
@@ -72,7 +72,7 @@ class Lines(Framed):
                 "critical_share": object_.critical_ps / path if path else None,
                 "waited_ns": object_.waited_ps / ops / 1000,
                 "needless_ns": object_.needless_ps / ops / 1000,
-                **{name: getattr(object_, name) / ops for name in COUNTS},
+                **{name: getattr(object_, name) / ops for name in COUNT_FIELDS},
             }
             for object_ in self.observed.objects
         ]

@@ -128,7 +128,7 @@ class ComparedMachine:
     def pairs(self) -> Row:
         """Returns the row of pairs.csv."""
         score: dict[str, Any] = msgspec.to_builtins(self.score)
-        return {field: score[field] for field in PAIRS} | self.guesses
+        return {field: score[field] for field in PAIRS_FIELDS} | self.guesses
 
     @property
     def broken(self) -> list[str]:
@@ -310,7 +310,7 @@ HEADS = {  # columns of a score: head and description; errors are relative to th
     ),
     "relative_err_pct": ("relative %", "error of a guess: the nearest relative's handoffs"),
 }
-PAIRS = (  # fields of a score that pairs.csv has
+PAIRS_FIELDS = (  # fields of a score that pairs.csv has
     *("machine", "quality", "free_numbers", "class_mean_err_pct", "class_worst_err_pct"),
     *("pair_mean_err_pct", "pair_err_const_pct", "structured", "structured_err_pct"),
     *("structured_const_pct", "slice_r2", "home", "slice"),

@@ -122,7 +122,7 @@ def _format_number(value: float | None) -> str:
     return EMPTY if value is None else f"{value:.6g}"
 
 
-LINKS = [
+LINK_COLUMNS = [
     Column("level", "level", left=True, key=True, about="level whose groups the links connect"),
     Column(
         "links", "links", about="number of links: one for each direction of a wire, one for a bus"
@@ -145,7 +145,7 @@ LINKS = [
 
 def _show_links(machine: Machine, json: bool) -> int:
     rows = [{**asdict(row), "wire": row.wire} for row in wires(machine)]
-    emit(rows, json, LINKS, f"links of {machine.id}")
+    emit(rows, json, LINK_COLUMNS, f"links of {machine.id}")
     if not json:
         width_gb_per_s = bisection(machine)
         limit = "no limit" if width_gb_per_s is None else f"{width_gb_per_s:.4g} GB/s"

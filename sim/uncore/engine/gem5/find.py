@@ -28,7 +28,7 @@ from uncore.errors import UserError
 from uncore.support import paths
 
 OLDEST_GEM5 = (24, 0)  # the version whose sources were read
-HOME = "UNCORE_GEM5, --gem5"
+PATH_SETTINGS = "UNCORE_GEM5, --gem5"
 NAMES = ("gem5", "gem5.fast", "gem5.opt", "gem5.debug")
 FOLDERS = ("", "bin", "build/RISCV", "build/ALL")
 HOW_TO_BUILD = (
@@ -95,7 +95,7 @@ def missing(options: Options) -> str:
     """Returns the obstacle to using gem5, with its remedy; "" if there is none."""
     gem5 = locate(options)
     if gem5 is None:
-        return not_found_message("gem5", options.gem5, HOME, HOW_TO_GET)
+        return not_found_message("gem5", options.gem5, PATH_SETTINGS, HOW_TO_GET)
     if not gem5.version:
         return f"{gem5.program} does not answer as gem5 does; write --gem5 PATH of its program"
     digits = version(gem5.version)

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from uncore.program.program import Image
 
 ABOUT = "our own: fast, exact, deterministic (C++)"
-ABSENT: Mapping[str, str] = {}
+ABSENT_FIELDS: Mapping[str, str] = {}
 
 OBSERVERS = frozenset({"log", "lines", "operations", "pace", "trace", "traffic", "calls", "files"})
 # Optional features of jobs that this engine supports (initial_memory.py).
-CAN = frozenset({"far", "multicast", "tables", "chance", "weak", "whatif", "linux"})
-CORES = True
-HARTS = NO_LIMIT = spec.NO_LIMIT
+FEATURES = frozenset({"far", "multicast", "tables", "chance", "weak", "whatif", "linux"})
+ACCEPTS_CORES = True
+MAX_HARTS = NO_LIMIT = spec.NO_LIMIT
 MAX_KEPT_FILE_BYTES = 1 << 30  # larger files that a Linux program has written are not kept
 NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
 # limits of parallel execution: a share with fewer harts is not worth a host thread, and waking more
@@ -164,11 +164,11 @@ def job_spec(
 
 def _image(job: Job) -> tuple[Image, Segment]:
     """Returns the program's initial memory, and the segment of its code."""
-    initial_memory.refuse_what_is_missing(job, CAN)
+    initial_memory.refuse_what_is_missing(job, FEATURES)
     return (
         process.image(job)
         if job.program.linux
-        else (initial_memory.memory(job, CAN), initial_memory.text(job))
+        else (initial_memory.memory(job, FEATURES), initial_memory.text(job))
     )
 
 

@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 ABOUT = "the model in plain Python on SimPy: slow, to be read and to check `native`"
-ABSENT = {"events": "what one step is differs from engine to engine"}
+ABSENT_FIELDS = {"events": "what one step is differs from engine to engine"}
 OBSERVERS = frozenset({"log", "traffic", "pace"})
 
 # Optional features of jobs that this engine supports; initial_memory.py refuses a job that needs
 # another.
-CAN = frozenset({"far", "multicast", "tables", "chance", "weak"})
-CORES = False
-HARTS = 16  # with more, a run takes minutes
+FEATURES = frozenset({"far", "multicast", "tables", "chance", "weak"})
+ACCEPTS_CORES = False
+MAX_HARTS = 16  # with more, a run takes minutes
 SLICE = 10_000  # events between two calls of `tick`
 
 
@@ -63,7 +63,7 @@ def run(job: Job, observers: Observers, tick: OnProgress = silent) -> dict[str, 
     from uncore.engine.reference.system import System  # noqa: PLC0415 (slow to load)
     from uncore.engine.reference.view import View  # noqa: PLC0415 (slow to load)
 
-    system = System(job, boot.memory(job, CAN))
+    system = System(job, boot.memory(job, FEATURES))
     while system.step(SLICE):
         tick(system.counts.operations, system.clock.now, system.touched_bytes)
     tick(system.counts.operations, system.clock.now, system.touched_bytes)

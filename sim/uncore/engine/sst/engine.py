@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 ABOUT = "SST: memHierarchy and merlin, with harts of ours (an outside simulator)"
-ABSENT = read.ABSENT
+ABSENT_FIELDS = read.ABSENT_FIELDS
 # Reasons for times that differ from the model's, for `uncore crosscheck`; docs/engines.md has more.
-DIFFERS = (
+DIFFERENCES = (
     "an AMO is LoadLink and StoreConditional: two visits of the L1; the line may then go at once",
     "a line that another core owns comes through the directory: four ways, where homes of the"
     " model reply directly with three",
@@ -34,10 +34,10 @@ DIFFERS = (
     "caches work in cycles of the core's clock, and take some for every step",
 )
 OBSERVERS: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # only random start times (V3), for which the program itself waits
+FEATURES = frozenset({"chance"})  # only random start times (V3), for which the program itself waits
 locate, missing = find.locate, find.missing
-CORES = False
-HARTS = 256
+ACCEPTS_CORES = False
+MAX_HARTS = 256
 README = """# {workload} on {machine}, {threads} harts, for SST
 
 * `system.json`: the simulation: components, their parameters, links with their latencies
@@ -72,7 +72,7 @@ def export(job: Job, directory: Path, options: Options) -> None:
     runs.refuse(job)
     configuration = paths.SST / folder.CONFIGURATION
     document = system.describe(job, options.sst_mesh)
-    folder.write(job, directory, initial_memory.elf(job, CAN), document, configuration, README)
+    folder.write(job, directory, initial_memory.elf(job, FEATURES), document, configuration, README)
 
 
 def protocol_of(job: Job, options: Options) -> str:

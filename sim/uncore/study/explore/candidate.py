@@ -111,7 +111,7 @@ class Candidate:
         numbers = {k: v for k, v in self._values_without_runs.items() if not isinstance(v, str)}
         spans = {name: (value, value) for name, value in numbers.items()}
         for name, runs in self.runs.items():
-            spans[f"{name}.{figures.RATE}"] = runs.span(figures.throughput)
+            spans[f"{name}.{figures.THROUGHPUT_NAME}"] = runs.span(figures.throughput)
         for name, formula in self._plan.figures.items():
             spans[name] = formula.span(spans)
         return spans
