@@ -1,6 +1,6 @@
 """Turns the counts of a run on one of uncore's own engines into the fields of a Point.
 
-`point(job, run)` returns the fields; `CountedRun` is the interface of a finished run, which the
+`point(job, engine)` returns the fields; `CountedRun` is the interface of a finished run, which the
 native and the reference engine share.
 """
 

@@ -5,7 +5,7 @@ The interface:
     make_job(machine, workload, threads, ...)    a complete, checked job
     searched(job, within)                        the job with a search for the lengths of its runs
     unsearchable(job)                            the reason why these lengths cannot be searched
-    usual_seeds(engine)                          the seeds of a run if the user gives none
+    usual_seeds(name)                            the seeds of a run if the user gives none
 """
 
 from __future__ import annotations

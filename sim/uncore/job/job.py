@@ -153,7 +153,7 @@ class Job:
         group=Group.COMMON,
         axis=True,
     )
-    # Sorted, in the program's canonical spelling.
+    # (name, value), sorted by name, the values in the program's canonical spelling
     parameters: tuple[tuple[str, str], ...] = option(
         "--set",
         "NAME=VALUE: set a parameter of the workload; repeatable",

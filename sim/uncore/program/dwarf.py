@@ -1,9 +1,9 @@
 """Loads the debug information of a guest on demand: source positions and the types of variables.
 
-    units(elf_bytes) -> (dwarf, its compilation units)      (None, []) without debug information
+    units(data) -> (dwarf, its compilation units)           (None, []) without debug information
     units(elf_bytes, (GO, RUST))                            without units in these languages
     source(unit) -> "/home/me/queue.c"
-    statics(elf_bytes, unit)                                entries of variables at a fixed address
+    statics(data, unit)                                     entries of variables at a fixed address
 
 Damaged information raises any exception of pyelftools. Callers then work without the information,
 because it must not stop a run.  pyelftools is imported only here, at its first use, because most

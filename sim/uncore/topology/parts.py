@@ -29,7 +29,7 @@ from uncore.topology.schema import (
     part,
 )
 
-# allowed values of the keys of these names
+# allowed values of each key
 KNOWS_VALUES = ("snoop", "shadow-tags", "directory", "inclusive")
 REPLY_VALUES = ("direct", "via")
 UNBLOCK_VALUES = ("response", "completion")

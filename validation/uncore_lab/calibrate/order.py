@@ -1,7 +1,7 @@
 """Finds which core sits at which stop, from the part of each core in handoffs of a shared cache.
 
     find(machine, ns) -> CoreOrder, or None if the matrix does not show the order
-    renamed(map, order) -> the map with its members renamed
+    renamed(map_text, order) -> the map with its members renamed
 
 Operating systems do not number cores by position, so the order of the members in a machine's `map`
 must be found for each machine, together with the slice that owned the measured line.  For every

@@ -14,7 +14,8 @@ from uncore_lab.calibrate.determined import (
 from uncore_lab.calibrate.fit import Fitted
 from uncore_lab.calibrate.write import fitted_text
 
-MIN_COUNTED_CHOICES = 4  # from this number on, choices that fit equally well are not listed
+# if at least this many choices fit equally well, they are counted instead of listed
+MIN_COUNTED_CHOICES = 4
 
 
 def show(fitted: Fitted) -> None:

@@ -126,7 +126,7 @@ def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
     classes = {
         label: replace(predicted_classes.classes[label], belief=copy.belief, copied=copy.machines)
         for label, copy in copied(name, machine, hardware.classes).items()
-        # A class that is not lent rests on values of the machine's own file, so it is not copied.
+        # A class that rests on values of the machine's own file is not lent, and not copied either.
         if predicted_classes.classes[label].lent
     }
     return replace(

@@ -1,6 +1,6 @@
 """Writes a machine file with the lent numbers of a prediction, each with its interval.
 
-machine_file(found, name, output) -> text of a file that loads
+machine_file(prediction, name, output) -> text of a file that loads
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Predicts a number that was never measured from related machines, which "lend" theirs.
 
-    lend(borrower, clocks, observations) -> Loan    the number's distribution, and its lenders
-    spreads(observations) -> [Spread]               the clock that each kind of number follows
+    lend(borrower, clocks, known) -> Loan           the number's distribution, and its lenders
+    spreads(known) -> [Spread]                      the clock that each kind of number follows
 
 A loan is a mixture with a component for each of the nearest relatives, in the unit in which
 relatives differ least.  Two different kinds of relatives give two peaks.  Distances are those of
@@ -188,7 +188,9 @@ def _voices(
 
 
 def _year(descent: Descent) -> int | None:
-    """Returns the year of the first product with the last word of the descent that has a year."""
+    """Returns the year of the last word of the descent that has one, which is the year of the first
+    product with this word.
+    """
     return next((_years()[word] for word in reversed(descent) if word in _years()), None)
 
 

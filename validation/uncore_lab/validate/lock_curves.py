@@ -1,6 +1,6 @@
 """Compares the simulated throughput of n threads with one lock with lockhammer's curves.
 
-    run(request) -> Section      measure(machine, threads, cores) -> [LockPoint]
+    run(request) -> Section      measure(spots, cores) -> [LockPoint]
 
 An error compares the time of an operation.  At hold 0 and think 0 the harness's time is subtracted,
 at other points with think 0 the hold is, and at other points nothing is.  Points of one thread are

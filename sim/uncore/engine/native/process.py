@@ -1,6 +1,6 @@
 """Makes the initial state of a Linux program: its stack, its memory, and its files.
 
-`process(job, strace)` and `image(job)` are for the engine; `argv(job)` is the program's argv.
+`process(job, observers)` and `image(job)` are for the engine; `argv(job)` is the program's argv.
 
 Invariant: the initial state is a function of the job alone.
 """

@@ -1,6 +1,6 @@
 """Reduces a part of a machine's fabric to a network of SST's merlin.
 
-    network(machine, {"l2_0": stop, ...}, among)  -> Network
+    network(machine, routes, {"l2_0": stop, ...})  -> Network
 
 Merlin has shapes, not graphs (its `anytopo` cannot carry memHierarchy, which begins with a
 broadcast).  So the stops between some endpoints are reduced to routers, and their shape is

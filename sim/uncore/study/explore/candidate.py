@@ -40,7 +40,7 @@ class Tried:
     found: DesignScore | None = None  # score, computed from the runs that were made
     refused: str = ""  # reason why it could not be run
     given_up: str = ""  # reason why further runs cannot bring it onto the front
-    # smallest and largest possible value of each objective when it was given up
+    # smallest and largest possible value of each objective when the design was given up
     spans: Sequence[Span] = ()
 
     @property

@@ -1,6 +1,6 @@
 """Reads the file of an exploration; docs/explore.md explains its keys.
 
-    read(path) -> Written      returns its typed values, and the line of each key
+    read(file) -> Written      returns its typed values, and the line of each key
 
 Every mistake in the file raises a UserError with the file and the line.
 """

@@ -1,6 +1,6 @@
 """Figures that formulas may use: a run's throughput, latencies, traffic and energy.
 
-    of_run(jobs, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
+    of_run(jobs, result, traffic, written) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
     throughput(point)                    returns the throughput of one run
     of_machine(machine)                  -> {"ccx": 32, "core": 256, ..., "ccx.wire": 7.4e4, ...}:
                                          the number of members of each level, and its wires
