@@ -228,7 +228,7 @@ nb::list files(Engine& engine, uint64_t max_bytes) {
 // Returns how much of the host's memory the run uses for its program, in bytes.
 uint64_t touched(const Engine& engine) {
   const uint64_t os_bytes = engine.os ? engine.os->host_bytes() : 0;
-  return engine.memories.touched() + engine.services.console.text.size() + os_bytes;
+  return engine.memories.touched_bytes() + engine.services.console.text.size() + os_bytes;
 }
 
 nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {

@@ -120,7 +120,7 @@ uint64_t ParallelCores::advance(Time until) {
     // Other shares do not advance meanwhile.
     until = std::min(until, later(now, share_distance_ - 1));
   begin();
-  threads_.together([&](unsigned share) { execute(shares_[share], now, until); });
+  threads_.run_shares([&](unsigned share) { execute(shares_[share], now, until); });
   return collect();
 }
 

@@ -47,7 +47,7 @@ constexpr T quotient(T a, T b) {
   return overflows(a, b) ? a : a / b;
 }
 template <class T>
-constexpr T rest(T a, T b) {
+constexpr T remainder_of(T a, T b) {
   if (b == 0) return a;
   return overflows(a, b) ? 0 : a % b;
 }
