@@ -18,7 +18,7 @@ from uncore.execution.execute import execute
 from uncore.execution.request import find_program
 from uncore.program import Program, frames
 from uncore.program.elf import Symbol
-from uncore.program.frames import demangled, own
+from uncore.program.frames import demangled, is_user_source
 from uncore.report import objects
 from uncore.result import Observed, Point
 
@@ -65,8 +65,8 @@ def test_compiled_source_is_the_users_and_the_c_library_is_not(tmp_path: Path) -
     user_path, library_path = (
         built.frames.at(built.symbol(name).address)[-1].path for name in ("main", "exit")
     )
-    assert user_path == "own.c" and own(user_path)
-    assert library_path.startswith("ziglang/lib/") and not own(library_path)
+    assert user_path == "own.c" and is_user_source(user_path)
+    assert library_path.startswith("ziglang/lib/") and not is_user_source(library_path)
 
 
 def test_header_in_a_folder_without_sources_belongs_to_a_library(tmp_path: Path) -> None:
@@ -249,4 +249,4 @@ def test_mangled_names_are_shown_as_in_the_source(name: str, words: str) -> None
     ],
 )
 def test_file_of_a_system_or_toolchain_is_not_the_users(path: str, is_own: bool) -> None:
-    assert own(path) is is_own
+    assert is_user_source(path) is is_own

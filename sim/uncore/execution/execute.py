@@ -276,7 +276,7 @@ def _finish_point(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -
     return Finished(number, point, observed, time.perf_counter() - start)
 
 
-def alone(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
+def result_of_point(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
     """Returns the result of a job of a single point, executed by `run` instead of `engine.run`."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
     finished = _finish_point(0, job, run)

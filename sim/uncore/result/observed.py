@@ -17,7 +17,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from uncore.errors import UserError
-from uncore.program.objects import whole
+from uncore.program.objects import whole_object
 
 WORD_BYTES = 8
 ByteRanges = list[tuple[int, int]]
@@ -190,7 +190,9 @@ class Observed(Struct, frozen=True, kw_only=True):
         """
         words = set[int]()
         for name in names:
-            matches = [item for item in self.objects if name in (item.name, whole(item.name))]
+            matches = [
+                item for item in self.objects if name in (item.name, whole_object(item.name))
+            ]
             if not matches:
                 touched = ", ".join(item.name for item in self.objects)
                 raise UserError(f"no object is called '{name}'; this run has touched {touched}")

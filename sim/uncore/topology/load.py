@@ -66,7 +66,7 @@ def _resolved(tree: Branch, identifier: str) -> Machine:
     return resolve(tree, identifier, Ledger(tree))
 
 
-def whole(name: str, overrides: Iterable[str] = ()) -> str:
+def whole_text(name: str, overrides: Iterable[str] = ()) -> str:
     """Returns the text of a complete file of the machine, which extends no other file, and has
     examples of keys that the machine does not use.
     """

@@ -29,7 +29,7 @@ from uncore.errors import UserError, suggestion
 from uncore.topology.machine import Machine
 from uncore_lab.calibrate.order import find, map_of, renamed
 from uncore_lab.figures import hardware as figures
-from uncore_lab.figures.additive_parts import sliced
+from uncore_lab.figures.additive_parts import sliced_level
 from uncore_lab.figures.hardware import Hardware, Mask, Matrix
 from uncore_lab.figures.sample import medians
 from uncore_lab.figures.simulate import handoffs
@@ -151,7 +151,9 @@ class Problem:
         order_ = find(self.machine, self.measured) if map_text else None
         if not order_:
             return None
-        return str(order_.owner), f"{sliced(self.machine)}.join.map={renamed(map_text, order_)}"
+        return str(
+            order_.owner
+        ), f"{sliced_level(self.machine)}.join.map={renamed(map_text, order_)}"
 
     def structure(self, steps: Vector, choice: UnrecordedChoice, rounds: int) -> Vector:
         """Returns, for every pair, its simulated minus its measured relative difference from the

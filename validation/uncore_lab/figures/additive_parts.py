@@ -2,7 +2,7 @@
 of each core: L(i, j) = part(i) + part(j).
 
     parts_of(machine, ns) -> {"ccx0": AdditiveParts(ns of each of its members, r2), ...}
-    sliced(machine) -> the innermost level whose resolver has several slices
+    sliced_level(machine) -> the innermost level whose resolver has several slices
     shared_cache(machine) -> the innermost level that resolves ownership
 
 Members are cores, or groups of cores that share a private cache.  The parts are a least-squares fit
@@ -31,13 +31,13 @@ def shared_cache(machine: Machine) -> str:
     return machine.resolvers[0].level
 
 
-def sliced(machine: Machine) -> str:
+def sliced_level(machine: Machine) -> str:
     levels = (resolver.level for resolver in machine.resolvers if len(resolver.slices) > 1)
     return next(levels, shared_cache(machine))
 
 
 def parts_of(machine: Machine, ns: Matrix) -> dict[str, AdditiveParts]:
-    level = sliced(machine)
+    level = sliced_level(machine)
     domain, member = members_of(machine, level)
     pairs_of_level = np.argwhere((level_of_pairs(machine) == level) & ~np.isnan(ns))
     parts = {}

@@ -23,7 +23,7 @@ import msgspec
 import numpy as np
 
 from uncore.topology.machine import Machine, Number
-from uncore_lab.figures.additive_parts import sliced
+from uncore_lab.figures.additive_parts import sliced_level
 from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Mask, Matrix, level_of_pairs
 from uncore_lab.validate import repeat
 from uncore_lab.validate.repeat import mean_error
@@ -125,7 +125,7 @@ def _percent(guess: Matrix, truth: Matrix, pairs: Mask | None) -> float | None:
 
 
 def _slice_r2(machine: Machine, measured: Matrix, simulated: Matrix) -> float | None:
-    pairs = (level_of_pairs(machine) == sliced(machine)) & ~np.isnan(measured)
+    pairs = (level_of_pairs(machine) == sliced_level(machine)) & ~np.isnan(measured)
     if np.count_nonzero(pairs) < 3:
         return None
     truth = measured[pairs]

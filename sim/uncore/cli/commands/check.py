@@ -98,6 +98,6 @@ def _break(protocols: Sequence[Tables], json: bool) -> int:
         with progress(len(mutants), f"{tables.name}: mutants", "mutants") as advance:
             scores.append(mutate.score(tables, mutants, lambda: advance(1)))
     if len(scores) > 1:
-        scores.append(mutate.together(scores))
+        scores.append(mutate.in_all_protocols(scores))
     proofs.show_mutants(scores, json)
     return OK if scores[-1].enough else FAILED

@@ -25,7 +25,7 @@ from uncore.report import workload
 from uncore.support.output_files import write_whole
 from uncore.support.output_kinds import DIAGRAM
 from uncore.topology.hwloc import xml
-from uncore.topology.load import stated, whole
+from uncore.topology.load import stated, whole_text
 from uncore.topology.machine import Machine, Number
 from uncore.topology.table_reader import noted
 from uncore.topology.wiring import bisection, wires
@@ -85,7 +85,7 @@ def show(
     if complete:
         if keys or links or plot or hwloc or json:
             raise UserError("--complete: prints a machine file, and goes with --with alone")
-        print(whole(what, with_), end="")
+        print(whole_text(what, with_), end="")
         return OK
     if links:
         if keys or plot or hwloc:

@@ -87,7 +87,7 @@ def _curve(results: Sequence[Result]) -> list[ReportSection]:
 
 
 def _fetch_columns(rows: Sequence[dict[str, Any]]) -> list[Column]:
-    return [column._replace(group="") for column in curve.fetched(rows)]
+    return [column._replace(group="") for column in curve.fetch_columns(rows)]
 
 
 def _point(result: Result, job: Job, engine_options: EngineOptions) -> list[ReportSection]:

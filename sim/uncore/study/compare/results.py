@@ -23,7 +23,7 @@ import msgspec
 from uncore.errors import UserError
 from uncore.job import Job
 from uncore.job.schema import options
-from uncore.program.objects import alike, whole
+from uncore.program.objects import alike, whole_object
 from uncore.result.observed import Observed
 from uncore.result.repeats import Repeats, repeats
 from uncore.result.schema import Point, Result
@@ -189,7 +189,7 @@ def _lines(point: Point, observed: Observed | None) -> Counts:
     general = alike(names.get(address, f"{address:#x}") for address, _ in point.lines)
     for address, count in point.lines:
         parts = general[names.get(address, f"{address:#x}")].split(", ")
-        counts[", ".join(dict.fromkeys(map(whole, parts)))] += count
+        counts[", ".join(dict.fromkeys(map(whole_object, parts)))] += count
     return counts
 
 

@@ -1,6 +1,6 @@
 """Computes the outcomes that the memory model allows, from its axioms.
 
-    allowed(test, tso=False) -> frozenset[Outcome]
+    allowed_outcomes(test, tso=False) -> frozenset[Outcome]
 
 The RISC-V Instruction Set Manual, volume I, chapter "RVWMO" (and "Ztso"): an execution is allowed
 if there is one total order of all memory operations, the global memory order, that respects each
@@ -37,7 +37,7 @@ class MemoryOperation:
     links: tuple[Link, ...] = ()
 
 
-def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
+def allowed_outcomes(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
     """Returns the outcomes of all executions that the axioms allow; with `tso`, those of Ztso."""
     operations = [op for n, thread in enumerate(test.threads) for op in _operations(n, thread)]
     before = {
@@ -267,6 +267,6 @@ def _outcome(
 
 
 @cache
-def cached(test: Litmus, tso: bool) -> frozenset[Outcome]:
-    """Returns allowed(test, tso), which is computed once per process."""
-    return allowed(test, tso)
+def cached_outcomes(test: Litmus, tso: bool) -> frozenset[Outcome]:
+    """Returns allowed_outcomes(test, tso), which is computed once per process."""
+    return allowed_outcomes(test, tso)

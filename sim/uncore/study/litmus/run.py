@@ -99,9 +99,9 @@ def observe(
     }
 
 
-def forbidden(test: Litmus, seen: Counter[Outcome], order: Order = "tso") -> list[Outcome]:
+def forbidden_outcomes(test: Litmus, seen: Counter[Outcome], order: Order = "tso") -> list[Outcome]:
     """Returns the outcomes in `seen` that the axioms forbid."""
-    return sorted(set(seen) - axioms.cached(test, order == "tso"))
+    return sorted(set(seen) - axioms.cached_outcomes(test, order == "tso"))
 
 
 def main(
@@ -133,15 +133,15 @@ def main(
 
 
 def _row(test: Litmus, seen: Counter[Outcome], order: Order) -> dict[str, Any]:
-    allowed = axioms.cached(test, order == "tso")
+    allowed = axioms.cached_outcomes(test, order == "tso")
     return {
         "test": test.name,
-        "rvwmo": len(axioms.cached(test, False)),
-        "tso": len(axioms.cached(test, True)),
+        "rvwmo": len(axioms.cached_outcomes(test, False)),
+        "tso": len(axioms.cached_outcomes(test, True)),
         "seen": len(seen),
         "rounds": seen.total(),
         "unseen": [spelled(test, outcome) for outcome in sorted(allowed - set(seen))],
-        "forbidden": [spelled(test, outcome) for outcome in forbidden(test, seen, order)],
+        "forbidden": [spelled(test, outcome) for outcome in forbidden_outcomes(test, seen, order)],
     }
 
 
