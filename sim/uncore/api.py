@@ -1,7 +1,7 @@
 """The Python interface: the functions that `import uncore` offers to scripts and notebooks.
 
 `run`, `load_result`, `load_all`, `sweep`, `matrix`, `lines`, `whatif`, `explore`, `show`, `plot`,
-`save`, `machines`, `workloads`; `html(value)` is a notebook's display of a value.
+`save`, `machines`, `workloads`; `html(what)` is a notebook's display of a value.
 uncore/__init__.py makes them available as `uncore.NAME`.
 
 Each function is the counterpart of a command: it takes the command's options as typed keywords,
@@ -229,7 +229,7 @@ def show(what: Shown) -> None:
         is_program = what in program.catalogue() or what.endswith((".c", ".elf"))
         what = find_program(what) if is_program else topology.load(what)
     if isinstance(what, Machine):
-        print(topology.draw(what))
+        print(topology.explained_text(what))
     elif isinstance(what, Program):
         workload.show(what, as_json=False)
     elif isinstance(what, Matrix):

@@ -92,7 +92,7 @@ class OutsideError(UncoreError):
     status = 3
 
 
-def nearest(word: str, known: Iterable[str], max_matches: int = 1) -> str:
+def suggestion(word: str, known: Iterable[str], max_matches: int = 1) -> str:
     """Returns ` Did you mean 'x'?` for the known words most like `word`, or "" if none is
     similar.
     """

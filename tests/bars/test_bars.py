@@ -24,7 +24,7 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.simulate import handoffs
 from uncore_lab.results.table import differences
 from uncore_lab.validate import contention, handoff
-from uncore_lab.validate.score import broken, free_numbers, score
+from uncore_lab.validate.score import broken, free_number_keys, score
 from uncore_lab.validate.section import Request
 
 
@@ -62,7 +62,7 @@ def test_source_of_a_fitted_family_number_names_its_machines() -> None:
 def test_only_numbers_of_cores_and_levels_are_free_to_be_fitted(name: str) -> None:
     machine = topology.load(name)
     components = ("core.", *(f"{level}." for level in machine.levels))
-    assert all(key.startswith(components) for key in free_numbers(machine))
+    assert all(key.startswith(components) for key in free_number_keys(machine))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from math import exp, inf, log
 import pytest
 
 from uncore import topology
-from uncore_lab.fitting.numbers import clocks, free
+from uncore_lab.fitting.numbers import clocks, free_numbers_of
 from uncore_lab.validate import families, hosts, lockhammer
 from uncore_lab.validate.families import MachineFamily, Trial
 
@@ -35,7 +35,7 @@ def test_number_is_lent_as_the_mean_of_other_families_in_the_borrowers_unit() ->
     """The file of Zen 1 states `hold` in cycles, those of both Intel families in nanoseconds."""
     zen, *intel = (FAMILIES[name] for name in ("zen1", "skylake-mesh", "broadwell"))
     one, other = (
-        free(family.machines[0], ["core.hold"])["core.hold"].value
+        free_numbers_of(family.machines[0], ["core.hold"])["core.hold"].value
         / clocks(family.machines[0])["core"]
         for family in intel
     )

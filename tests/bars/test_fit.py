@@ -70,14 +70,14 @@ def test_a_renumbered_map_keeps_its_floorplan() -> None:
 
 
 def test_fit_changes_a_number_in_proportion_to_the_one_that_it_follows() -> None:
-    frees = numbers.prepare("r5950x", None).frees
-    assert frees["ccx.join.inject"].followers == (("ccx.join.eject", 1.0),)
-    assert frees["ccx.join.inject"].settings(3.0) == [
+    free_numbers = numbers.prepare("r5950x", None).free_numbers
+    assert free_numbers["ccx.join.inject"].followers == (("ccx.join.eject", 1.0),)
+    assert free_numbers["ccx.join.inject"].settings(3.0) == [
         "ccx.join.inject=3.000000ns",
         "ccx.join.eject=3.000000ns",
     ]
-    frees = numbers.prepare("tr3960x", None).frees
-    assert frees["socket.join.dy"].settings(10) == [
+    free_numbers = numbers.prepare("tr3960x", None).free_numbers
+    assert free_numbers["socket.join.dy"].settings(10) == [
         "socket.join.dy=10.000000ns",
         "socket.join.dx=3.540000ns",
     ]
@@ -103,7 +103,7 @@ def test_fitted_numbers_and_their_followers_replace_the_old_values(tmp_path: Pat
     numbers.write(copied, dict.fromkeys(copied.places, log(2)))
     before, after = ({n.key: n for n in topology.load(f).numbers} for f in ("r5950x", file))
     changed = {key for key in before if before[key].text != after[key].text}
-    assert changed == {*copied.frees, "ccx.join.eject"}
+    assert changed == {*copied.free_numbers, "ccx.join.eject"}
     inject, eject = (after[f"ccx.join.{way}"].text for way in ("inject", "eject"))
     assert eject == inject and inject.endswith("cy")
     assert float(inject[:-2]) == pytest.approx(

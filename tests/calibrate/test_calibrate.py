@@ -22,7 +22,7 @@ from uncore_lab.calibrate.problem import Problem
 from uncore_lab.calibrate.write import machine_file, numbers_to_write
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.simulate import handoffs
-from uncore_lab.fitting.numbers import free, settings
+from uncore_lab.fitting.numbers import free_numbers_of, settings
 
 
 def write(path: Path, machine: Machine, ns: np.ndarray) -> Path:
@@ -43,15 +43,17 @@ def matrix_of_changed_machine(
     path: Path, name: str, factors: dict[str, float], home: str, slice_: str = "hash"
 ) -> Path:
     """Writes the matrix of a machine whose numbers are multiplied by `factors`."""
-    frees = free(name, list(factors))
-    changed = settings({key: frees[key].value * f for key, f in factors.items()}, frees)
+    free_numbers = free_numbers_of(name, list(factors))
+    changed = settings(
+        {key: free_numbers[key].value * f for key, f in factors.items()}, free_numbers
+    )
     machine = topology.load(name, changed)
     hardware = msgspec.structs.replace(figures.by_level(machine, home), slice=slice_)
     return write(path, machine, handoffs(machine, hardware))
 
 
 def factors_of(fitted: Fitted) -> dict[str, float]:
-    return dict(zip(fitted.problem.frees, np.exp(fitted.steps).tolist(), strict=True))
+    return dict(zip(fitted.problem.free_numbers, np.exp(fitted.steps).tolist(), strict=True))
 
 
 WRONG = [
@@ -64,7 +66,7 @@ WRONG = [
 @pytest.mark.parametrize(("name", "home", "slice_", "factors"), WRONG)
 def test_calibration_recovers_changed_numbers(name, home, slice_, factors, tmp_path) -> None:
     """Two equal sockets cannot be told apart, so either may be found as the home."""
-    keys, homes = list(free(name)), home.split("|")
+    keys, homes = list(free_numbers_of(name)), home.split("|")
     right = dict(zip(keys, factors, strict=True))
     fitted = solve(
         Problem.load(
@@ -79,8 +81,10 @@ def test_calibration_recovers_changed_numbers(name, home, slice_, factors, tmp_p
 
 @pytest.mark.long
 def test_calibration_finds_the_quadrant_of_the_memory(tmp_path) -> None:
-    frees = free("tr3960x")
-    moved = settings({key: 1.1 * number.value for key, number in frees.items()}, frees)
+    free_numbers = free_numbers_of("tr3960x")
+    moved = settings(
+        {key: 1.1 * number.value for key, number in free_numbers.items()}, free_numbers
+    )
     machine = topology.load("tr3960x", [*moved, "socket.join.memory=q1"])
     ns = handoffs(machine, figures.by_level(machine, "node0"))
     fitted = solve(Problem.load("tr3960x", write(tmp_path / "m.csv", machine, ns)))
@@ -115,7 +119,7 @@ def test_calibration_finds_the_stops_of_renamed_cores(tmp_path) -> None:
 
 
 def test_number_at_a_fixed_ratio_to_another_changes_with_it() -> None:
-    across = free("tr3960x")["socket.join.dy"]
+    across = free_numbers_of("tr3960x")["socket.join.dy"]
     assert across.followers == (("socket.join.dx", 0.354),)
     assert across.settings(10.0)[1] == "socket.join.dx=3.540000ns"
 
@@ -128,7 +132,9 @@ def test_calibrating_a_real_matrix_gives_the_shipped_numbers(tmp_path) -> None:
     figures_matrix = figures.matrix_of_figures(figures.read("tr1950x"), machine)
     fitted = solve(Problem.load("tr1950x", write(tmp_path / "m.csv", machine, figures_matrix)))
     assert fitted.choice.home == figures.read("tr1950x").home
-    assert factors_of(fitted) == pytest.approx(dict.fromkeys(fitted.problem.frees, 1), rel=0.06)
+    assert factors_of(fitted) == pytest.approx(
+        dict.fromkeys(fitted.problem.free_numbers, 1), rel=0.06
+    )
 
 
 def test_written_machine_file_has_the_errors_that_it_states(tmp_path) -> None:
@@ -257,7 +263,7 @@ def test_fitted_cycles_change_in_all_kinds_of_cores_that_inherit_them(tmp_path: 
     file.write_text(
         'extends = "m1pro"\n[core.small]\nclock = "1.6GHz"\n[kinds]\nsmall = "cluster2"\n'
     )
-    number = free(str(file), ["core.mispredict"])["core.mispredict"]
+    number = free_numbers_of(str(file), ["core.mispredict"])["core.mispredict"]
     assert number.settings(3.0) == [
         "core.mispredict=3.000000ns",
         "core.small.mispredict=6.000000ns",

@@ -11,7 +11,7 @@ from uncore import topology
 from uncore_lab.calibrate.determined import CLASS_RELATIVE_ERROR, uncertainties, undetermined
 from uncore_lab.calibrate.fit import Fitted
 from uncore_lab.calibrate.problem import Problem, UnrecordedChoice
-from uncore_lab.fitting.numbers import MAX_RATIO, NS, RATIO, Free
+from uncore_lab.fitting.numbers import MAX_RATIO, NS, RATIO, FreeNumber
 from uncore_lab.fitting.solve import MAX_STEP_LOG, Solution
 
 UNIT_SLOPES = np.eye(6)[:3]  # slopes of three numbers, each of which changes one residual only
@@ -24,8 +24,10 @@ def fitted(
     is the residual of every figure after the fit.
     """
     keys = "abc"[: len(slopes)]
-    frees = {k: Free(k, ratio or 1.0, RATIO if ratio else NS, k, 1.0, (), ()) for k in keys}
-    problem = Problem("bus:2", topology.load("bus:2"), frees, np.zeros((2, 2)), False)
+    free_numbers = {
+        k: FreeNumber(k, ratio or 1.0, RATIO if ratio else NS, k, 1.0, (), ()) for k in keys
+    }
+    problem = Problem("bus:2", topology.load("bus:2"), free_numbers, np.zeros((2, 2)), False)
     off = np.full(slopes.shape[1], residual)
     moved = np.broadcast_to(np.asarray(steps, dtype=float), len(keys))
     solution = Solution(list(keys), moved, slopes.T, off, prior=0.003)

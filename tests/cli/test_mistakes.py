@@ -59,7 +59,7 @@ MISTAKES = {
     "a picture no program can draw": (("demo", "--plot", "p.foo"), ".png, .svg, .pdf"),
     "one log of two runs": ((*RUN[:2], "bus:4", *RUN[2:], "--log", "l.parquet"), "one machine"),
     "an unknown kind of log": ((*RUN, "--log", "log.csv"), ".parquet"),
-    "a probe the engine has not": ((*RUN, "--log", "log.parquet"), "write native or reference"),
+    "an observer the engine has not": ((*RUN, "--log", "log.parquet"), "write native or reference"),
     "an engine that is not installed": (RUN, "install toys"),
     "too much for a slow engine": (
         ("run", "mesh:16x8", "lock/ticket", "--threads", "17", "--engine", "reference"),

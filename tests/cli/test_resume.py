@@ -15,7 +15,7 @@ import pytest
 
 from uncore.api import load_result
 from uncore.engine import copy
-from uncore.execution.execute import _ordered, execute
+from uncore.execution.execute import _in_execution_order, execute
 from uncore.execution.request import make_job
 from uncore.execution.saved_points import SavedPoint, Store, key
 
@@ -141,8 +141,8 @@ def test_point_with_a_damaged_file_is_run_again(monkeypatch, tmp_path, spoil):
 
 def test_observations_are_loaded_with_their_point(tmp_path):
     store, lines = Store(tmp_path), frozenset({"lines"})
-    first = execute([job()], store=store, probes=lines)[0]
-    again = execute([job()], 2, store=store, probes=lines, resume=True)[0]
+    first = execute([job()], store=store, observers=lines)[0]
+    again = execute([job()], 2, store=store, observers=lines, resume=True)[0]
     assert again.host.resumed == 4
     assert again.observed == first.observed != []
 
@@ -150,7 +150,7 @@ def test_observations_are_loaded_with_their_point(tmp_path):
 def test_point_saved_without_observations_is_run_again_if_they_are_requested(tmp_path):
     store = Store(tmp_path)
     execute([job()], store=store)
-    watched = execute([job()], store=store, probes=frozenset({"lines"}), resume=True)[0]
+    watched = execute([job()], store=store, observers=frozenset({"lines"}), resume=True)[0]
     assert (watched.host.resumed, len(watched.observed)) == (0, 4)
 
 
@@ -180,7 +180,8 @@ def test_small_points_come_first_and_the_longest_is_not_the_last_of_several(core
         for point in curve.points()
     ]
     order = [
-        first.threads[0] for _, first in _ordered(list(enumerate(reversed(points))), cores == 1)
+        first.threads[0]
+        for _, first in _in_execution_order(list(enumerate(reversed(points))), cores == 1)
     ]
     assert order == {1: [1, 2, 4, 8, 16, 32, 64], 2: [1, 2, 4, 64, 32, 16, 8]}[cores]
 

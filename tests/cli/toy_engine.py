@@ -19,27 +19,27 @@ import sys
 import time
 from typing import Any
 
-from uncore.engine import Probes, Tick, silent
+from uncore.engine import Observers, Tick, silent
 from uncore.job import Job
 
 HEAP = 0x9000_0000
 
 ABOUT = "counts, for tests"
-ABSENT = dict.fromkeys(
+ABSENT_FIELDS = dict.fromkeys(
     (
         *("latency", "invalidations", "failed_scs", "links", "resolvers"),
         *("instructions", "transactions", "events"),
     ),
     "this engine only counts",
 )
-PROBES: frozenset[str] = frozenset()
-CORES = False
-HARTS = 4096
+OBSERVERS: frozenset[str] = frozenset()
+ACCEPTS_CORES = False
+MAX_HARTS = 4096
 
 
 def __getattr__(name: str) -> Any:
-    """Returns CAN, the optional features of the engine, which depend on the environment."""
-    if name == "CAN":
+    """Returns FEATURES, the optional features of the engine, which depend on the environment."""
+    if name == "FEATURES":
         return frozenset({"chance"} if "TOY_CHANCE" in os.environ else ())
     raise AttributeError(name)
 
@@ -48,7 +48,7 @@ def missing() -> str:
     return os.environ.get("TOY_MISSING", "")
 
 
-def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
+def run(job: Job, observers: Observers, tick: Tick = silent) -> dict[str, Any]:
     n = job.threads[0]
     if os.environ.get("TOY_INTERRUPT") == str(n):
         raise KeyboardInterrupt

@@ -2,7 +2,7 @@
 
     python outcomes.py [CORES [probes]]
 
-CORES is the number of host cores to use. With `probes`, every probe of the engine observes each
+CORES is the number of host cores to use. With `probes`, every observer of the engine observes each
 run.
 
 The jobs cover every kind of interconnect, two sockets, siblings, small caches and interrupts. They
@@ -49,18 +49,19 @@ def linux_jobs() -> list[Job]:
     ]
 
 
-def main(cores: int, probes: frozenset[str]) -> None:
+def main(cores: int, observers: frozenset[str]) -> None:
     jobs = [
         make_job(machine, workload, [1, 3, 8], parameters=values, overrides=changes, **policies)
         for machine, workload, values, changes, policies in JOBS
     ]
     jobs += linux_jobs()
-    for job, result in zip(jobs, execute(jobs, cores, probes=probes), strict=True):
+    for job, result in zip(jobs, execute(jobs, cores, observers=observers), strict=True):
         print(job.machine.id, job.program.name, *job.arguments, result.result_hash)
     print(uncore.__file__, file=sys.stderr)
 
 
 if __name__ == "__main__":
     main(
-        int(sys.argv[1]) if len(sys.argv) > 1 else 1, native.PROBES if sys.argv[2:] else frozenset()
+        int(sys.argv[1]) if len(sys.argv) > 1 else 1,
+        native.OBSERVERS if sys.argv[2:] else frozenset(),
     )

@@ -21,7 +21,7 @@ from uncore import program, topology
 from uncore.errors import GuestError
 from uncore.program.abi import CONSTANTS
 from uncore.topology import Machine
-from uncore.topology.schema import LINES
+from uncore.topology.schema import LINE_SIZES
 
 LINES_OF_A_PATTERN = 16  # number of lines that a pattern of programs/gaps.c accesses
 L1, L2, SERVICE, MEMORY = 4, 9, 6, 60
@@ -146,7 +146,7 @@ def test_gap_g11_programs_are_padded_for_lines_of_at_most_128_bytes() -> None:
     plans = [mine, [Step(3000, Do.AMO, 0), Step(6000, Do.AMO, 2)]]
     costs = {
         size: steps(line(line=size), plans, stride=CONSTANTS["UC_BLOCK"])[0][1].cost
-        for size in LINES
+        for size in LINE_SIZES
     }
     assert costs == {
         64: L1,

@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from uncore.engine import Probes, native, reference
+from uncore.engine import Observers, native, reference
 from uncore.job import Job
 
 RULES = sorted((Path(__file__).parent.parent / "engine").glob("test_rules_*.py"))
 
 
-def _run(job: Job, probes: Probes, *_: Any, **__: Any) -> dict[str, Any]:
+def _run(job: Job, observers: Observers, *_: Any, **__: Any) -> dict[str, Any]:
     """Runs a job on the reference engine, without the options that only the native engine has:
     lookahead and sleep.
     """
-    return reference.run(job, probes)
+    return reference.run(job, observers)
 
 
 @pytest.fixture(autouse=True)

@@ -107,7 +107,7 @@ def test_a_hart_that_trapped_without_a_handler_is_named_first() -> None:
 
 @pytest.mark.parametrize(
     "limits",
-    [{"lookahead": 1}, {}, {"host": native.Host(3, 2, eager=True)}],
+    [{"lookahead": 1}, {}, {"host": native.HostUse(3, 2, eager=True)}],
     ids=["slowly", "ahead", "at once"],
 )
 def test_earliest_end_in_simulated_time_ends_the_run(limits: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ PRIVATE = program.compile(speed.PROGRAMS / "private.c")
 
 
 def run_in_parallel(
-    job_: Job, host: native.Host
+    job_: Job, host: native.HostUse
 ) -> tuple[list[dict[str, Any]], tuple[int, int, int]]:
     """Runs a job. Returns its harts and the counts of parallel execution: calls, instructions
     executed in parallel, and the sum over all calls of the instructions of the largest share.
@@ -39,7 +39,7 @@ def run_in_parallel(
 @pytest.mark.parametrize("machine", ["epyc7601x2", "ccx:16x4"])
 def test_cores_with_private_data_are_divided_evenly_among_shares(machine: str, shares: int) -> None:
     job_ = job(machine, PRIVATE, 64, rounds=40)
-    harts, (_, in_parallel, largest) = run_in_parallel(job_, native.Host(shares, 1))
+    harts, (_, in_parallel, largest) = run_in_parallel(job_, native.HostUse(shares, 1))
     retired = sum(hart["instructions"] for hart in harts)
     assert in_parallel > 0.75 * retired
     assert largest < 1.25 * in_parallel / shares
@@ -48,14 +48,14 @@ def test_cores_with_private_data_are_divided_evenly_among_shares(machine: str, s
 def test_only_cores_with_harts_are_divided_among_shares() -> None:
     """Compact harts fill a quarter of the machine. Shares contain only cores that have harts."""
     job_ = job("epyc7601x2", PRIVATE, 32, rounds=40)
-    _, (calls, in_parallel, largest) = run_in_parallel(job_, native.Host(2, 1))
+    _, (calls, in_parallel, largest) = run_in_parallel(job_, native.HostUse(2, 1))
     assert calls > 0
     assert largest < 0.65 * in_parallel
 
 
 def test_a_contended_lock_seldom_wakes_host_threads() -> None:
     _, (calls, in_parallel, _) = run_in_parallel(
-        job("epyc7601x2", "lock/mcs", 128), native.Host(2, 1)
+        job("epyc7601x2", "lock/mcs", 128), native.HostUse(2, 1)
     )
     assert calls < 50
     assert in_parallel < 10_000
@@ -65,7 +65,7 @@ def test_markers_of_linux_programs_are_counted_once() -> None:
     monitor = paths.WORKLOADS / "programs/lock/objectmonitor.c"
     arguments = ("16", "10", "50", "200")
     job_ = make_job("ccx:4x4", monitor, (16,), arguments=arguments).at(16)
-    host = native.Host(4, 2, eager=True)
+    host = native.HostUse(4, 2, eager=True)
     assert native.run(job_, frozenset({"pace"})) == native.run(job_, frozenset({"pace"}), host=host)
 
 
@@ -73,7 +73,7 @@ def test_guest_that_changes_its_code_is_executed_by_one_thread() -> None:
     """All harts share the decoded instructions, so a hart that drops some of them must execute
     alone.
     """
-    host = native.Host(2, 2, eager=True)
+    host = native.HostUse(2, 2, eager=True)
     changing, unchanging = (
         run_in_parallel(job("ccx:2x4", program, 8), host)
         for program in (guest("made_code"), PRIVATE)
@@ -82,9 +82,11 @@ def test_guest_that_changes_its_code_is_executed_by_one_thread() -> None:
     assert unchanging[1][1] > 0.5 * sum(hart["instructions"] for hart in unchanging[0])
 
 
-@pytest.mark.parametrize("probe", ["log", "lines", "operations", "trace"])
-def test_observed_run_uses_one_host_thread(probe: str) -> None:
-    run = native.start(job("ccx:2x4", PRIVATE, 8), frozenset({probe}), native.Host(2, 2, True))
+@pytest.mark.parametrize("observer", ["log", "lines", "operations", "trace"])
+def test_observed_run_uses_one_host_thread(observer: str) -> None:
+    run = native.start(
+        job("ccx:2x4", PRIVATE, 8), frozenset({observer}), native.HostUse(2, 2, True)
+    )
     while run.step(native.MAX_SLICE_EVENTS):
         pass
     assert run.work()["parallel"] == (0, 0, 0)

@@ -19,7 +19,7 @@ from tests.support.runs import guest, logged
 
 from uncore.program.abi import CONSTANTS
 from uncore.topology.machine import Chance, Machine
-from uncore.topology.schema import LINES as SIZES
+from uncore.topology.schema import LINE_SIZES as SIZES
 
 PAGE = 4096  # bytes
 L2 = 9

@@ -51,8 +51,8 @@ EXECUTION_MODES: dict[str, dict[str, Any]] = {
     "a few at a time": {"lookahead": 3000},
     "without sleep": {"sleep": False},
     "one at a time, without sleep": {"sleep": False, "lookahead": 0},
-    "two cores of the host": {"host": native.Host(2, 2, eager=True)},
-    "three shares on two": {"host": native.Host(3, 2, eager=True), "sleep": False},
+    "two cores of the host": {"host": native.HostUse(2, 2, eager=True)},
+    "three shares on two": {"host": native.HostUse(3, 2, eager=True), "sleep": False},
 }
 
 

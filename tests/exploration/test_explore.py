@@ -97,7 +97,7 @@ def test_energy_is_the_sum_of_lines_messages_and_bits_times_their_prices(found):
     design = found.tried[2]
     job = next(job for _, job in found.plan.jobs(design.design))
     seen = []
-    watched = {"probes": frozenset({"traffic"}), "seen": lambda job, saw: seen.append(saw)}
+    watched = {"observers": frozenset({"traffic"}), "seen": lambda job, saw: seen.append(saw)}
     (result,) = execute([job], **watched)
     point, traffic = result.points[0], seen[0]["traffic"]
     bits = traffic["ccx"][0] * 16 * 8 + traffic["ccx"][1] * 80 * 8
@@ -110,8 +110,8 @@ def test_both_engines_count_the_same_messages(machine):
     seen = []
     for name in ("native", "reference"):
         job = make_job(machine, "lock/mcs", 4, engine=name, parameters={"ops": 10}, seeds=(3,))
-        probes = frozenset({"traffic"})
-        execute([job], probes=probes, seen=lambda job, saw: seen.append(saw["traffic"]))
+        observers = frozenset({"traffic"})
+        execute([job], observers=observers, seen=lambda job, saw: seen.append(saw["traffic"]))
     assert seen[0] == seen[1] and all(min(counts) > 0 for counts in seen[0].values())
 
 

@@ -13,7 +13,7 @@ from tests.linux.programs import BARE, HERE, program
 from uncore.errors import UserError
 from uncore.program import Program
 from uncore.study.fences import instructions
-from uncore.study.fences.instructions import _NOP, _stated
+from uncore.study.fences.instructions import _NOP, _stated_order
 
 QUICK_OPTIONS = ("ccx:2x4", "bus:8", "--threads", "2", "--seeds", "8", "--cores", "1", "--json")
 COMPILED = (str(HERE / "hands.c"), f"--cflags={shlex.join(BARE)}")
@@ -93,14 +93,14 @@ def test_program_that_fails_unchanged_is_reported(
 def test_instruction_is_weakened_to_each_order_below_its_own(
     word: int, says: str, weaker: dict[str, int]
 ) -> None:
-    stated = _stated(word)
+    stated = _stated_order(word)
     assert stated and (stated[0], {w.order: w.word for w in stated[1]}) == (says, weaker)
     assert stated[1][0].order == "relaxed"  # the weakest order is tried first
 
 
 @pytest.mark.parametrize("word", [AMOADD_W, LR_D, PAUSE, FENCE_I, 0x00B50533], ids=hex)
 def test_instruction_without_an_order_is_not_weakened(word: int) -> None:
-    assert _stated(word) is None
+    assert _stated_order(word) is None
 
 
 def test_weakened_program_differs_in_one_instruction_only(

@@ -37,7 +37,7 @@ def exported(machine: str, depth: str = ONE_LEVEL) -> tuple[Job, str, dict[str, 
     """Exports a job whose harts share one level of resolvers, or are spread over the machine."""
     machine_ = topology.load(machine, [])
     threads = (
-        min(cores_of_lowest_shared_level(machine_), gem5.HARTS)
+        min(cores_of_lowest_shared_level(machine_), gem5.MAX_HARTS)
         if depth == ONE_LEVEL
         else min(machine_.cores, MAX_HARTS_EXPORTED)
     )

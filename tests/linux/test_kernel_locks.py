@@ -13,7 +13,7 @@ CALLS = 40  # calls of each thread in tests/linux/bucket.c
 def fetches_per_call(threads: int, seed: int = 1) -> float:
     """Returns how often the line of a futex bucket is fetched per call that locks the bucket."""
     bucket_job = job(str(threads), guest="bucket", machine="mesh:4x4", harts=threads, seeds=(seed,))
-    (result,) = execute([bucket_job], probes=frozenset({"lines"}))
+    (result,) = execute([bucket_job], observers=frozenset({"lines"}))
     assert result.observed and not result.points[0].failures
     fetched = 0
     for line in result.observed[0].lines:

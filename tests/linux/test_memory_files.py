@@ -20,7 +20,7 @@ def changed_files(*words: str) -> dict[bytes, bytes]:
     observed: list[dict[str, object]] = []
     point = job(*words, guest="files", files=GIVEN)
     results = execute(
-        [point], probes=frozenset({"files"}), seen=lambda _, files: observed.append(files)
+        [point], observers=frozenset({"files"}), seen=lambda _, files: observed.append(files)
     )
     assert results[0].points[0].failures == []
     return dict(observed[0]["files"])  # type: ignore[call-overload, no-any-return]
@@ -49,7 +49,7 @@ def test_incomplete_files_are_saved_if_a_limit_is_reached() -> None:
     filling = job("fills", guest="files", watchdog=0)
     limits = {"max_memory": "1MiB"}
     with pytest.raises(GuestError) as error:
-        execute([filling], engine_options=limits, probes=frozenset({"files"}))
+        execute([filling], engine_options=limits, observers=frozenset({"files"}))
     ((path, content),) = Unfinished.observed_of(error.value)["files"]
     assert path == b"/tmp/uc-big" and len(content) > 100_000 and not any(content)
 

@@ -25,5 +25,7 @@ def test_waiters_of_the_monitor_sleep_in_a_futex() -> None:
     job = make_job(
         "ccx:2x4", find_program(MONITOR), 8, arguments=("8", "200", "5000", "0"), seeds=(1,)
     )
-    execute([job], probes=frozenset({"calls"}), seen=lambda _, found: traces.append(found["calls"]))
+    execute(
+        [job], observers=frozenset({"calls"}), seen=lambda _, found: traces.append(found["calls"])
+    )
     assert "futex" in traces[0].partition("sched_setaffinity")[2]

@@ -38,7 +38,7 @@ def test_outcome_does_not_depend_on_lookahead(program_job: Job) -> None:
 @pytest.mark.parametrize("program_job", JOBS, ids=str)
 def test_outcome_does_not_depend_on_cores_of_the_host(program_job: Job, shares: int) -> None:
     nothing: frozenset[str] = frozenset()
-    host = native.Host(shares, 2, eager=True)
+    host = native.HostUse(shares, 2, eager=True)
     assert native.run(program_job, nothing) == native.run(program_job, nothing, host=host)
 
 

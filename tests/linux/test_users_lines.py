@@ -18,7 +18,7 @@ from uncore.execution.execute import execute
 from uncore.execution.request import find_program
 from uncore.program import Program, frames
 from uncore.program.elf import Symbol
-from uncore.program.frames import demangled, own
+from uncore.program.frames import demangled, is_user_source
 from uncore.report import objects
 from uncore.result import Observed, Point
 
@@ -26,9 +26,9 @@ ALLOCATION_OF_SUM = "  total = (u64)malloc(sizeof(long));"
 LINES, NONE = frozenset({"lines"}), frozenset[str]()
 
 
-def run_bank(probes: frozenset[str] = LINES, **options: Any) -> tuple[Point, Observed | None]:
+def run_bank(observers: frozenset[str] = LINES, **options: Any) -> tuple[Point, Observed | None]:
     options = {"harts": 4, **options}
-    result = execute([job("4", guest="bank", **options)], probes=probes)[0]
+    result = execute([job("4", guest="bank", **options)], observers=observers)[0]
     return result.points[0], result.observed[0] if result.observed else None
 
 
@@ -48,7 +48,7 @@ def test_wait_for_a_librarys_lock_is_charged_to_the_users_line_that_called_it() 
 def test_costliest_line_of_the_user_is_noted_if_a_library_thread_costs_more(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    result = execute([job("4", guest="bank", harts=4)], probes=LINES)[0]
+    result = execute([job("4", guest="bank", harts=4)], observers=LINES)[0]
     (observed,) = result.observed
     first, *others = observed.objects
     in_library = replace(first, source="/usr/lib/runtime.c:7")
@@ -65,8 +65,8 @@ def test_compiled_source_is_the_users_and_the_c_library_is_not(tmp_path: Path) -
     user_path, library_path = (
         built.frames.at(built.symbol(name).address)[-1].path for name in ("main", "exit")
     )
-    assert user_path == "own.c" and own(user_path)
-    assert library_path.startswith("ziglang/lib/") and not own(library_path)
+    assert user_path == "own.c" and is_user_source(user_path)
+    assert library_path.startswith("ziglang/lib/") and not is_user_source(library_path)
 
 
 def test_header_in_a_folder_without_sources_belongs_to_a_library(tmp_path: Path) -> None:
@@ -249,4 +249,4 @@ def test_mangled_names_are_shown_as_in_the_source(name: str, words: str) -> None
     ],
 )
 def test_file_of_a_system_or_toolchain_is_not_the_users(path: str, is_own: bool) -> None:
-    assert own(path) is is_own
+    assert is_user_source(path) is is_own

@@ -64,8 +64,8 @@ KNOWN_OUTCOMES: dict[str, tuple[Outcome, bool, bool]] = {
 @pytest.mark.parametrize("name", KNOWN_OUTCOMES)
 def test_axioms_agree_with_the_literature_on_allowed_outcomes(name: str) -> None:
     outcome, rvwmo, tso = KNOWN_OUTCOMES[name]
-    assert (outcome in axioms.cached(TESTS[name], False)) is rvwmo
-    assert (outcome in axioms.cached(TESTS[name], True)) is tso
+    assert (outcome in axioms.cached_outcomes(TESTS[name], False)) is rvwmo
+    assert (outcome in axioms.cached_outcomes(TESTS[name], True)) is tso
 
 
 @pytest.mark.parametrize(("style", "forwarded"), [("plain", True), ("amo", False), ("lrsc", False)])
@@ -83,7 +83,7 @@ def test_load_reads_the_value_of_a_plain_store_early_but_not_that_of_an_atomic(
         )
         for own, other in ("xy", "yx")
     )
-    outcomes = axioms.allowed(Litmus("SB", "rfi", threads))
+    outcomes = axioms.allowed_outcomes(Litmus("SB", "rfi", threads))
     assert ((1, 0, 1, 0, 1, 1) in outcomes) is forwarded
 
 
@@ -98,13 +98,13 @@ def test_store_waits_for_the_address_of_an_earlier_access(link: Link, reordered:
         LitmusAccess(False, "z", link=link),
         LitmusAccess(True, "x", 2),
     )
-    outcomes = axioms.allowed(Litmus("SRR", "address", (writer, reader)))
+    outcomes = axioms.allowed_outcomes(Litmus("SRR", "address", (writer, reader)))
     assert ((1, 0, 1, 1, 0) in outcomes) is reordered
 
 
 def test_total_store_order_allows_nothing_that_rvwmo_forbids() -> None:
     for test in TESTS.values():
-        assert axioms.cached(test, True) <= axioms.cached(test, False)
+        assert axioms.cached_outcomes(test, True) <= axioms.cached_outcomes(test, False)
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_no_forbidden_outcome_occurs(
     outcomes_of_all_machines: dict[str, Counter[Outcome]], name: str
 ) -> None:
     assert outcomes_of_all_machines[name].total() == ROUNDS * len(run.SETTINGS)
-    assert run.forbidden(TESTS[name], outcomes_of_all_machines[name]) == []
+    assert run.forbidden_outcomes(TESTS[name], outcomes_of_all_machines[name]) == []
 
 
 @pytest.mark.parametrize("name", ["SB", "R", "SB+fence.tso", "R+fence.tso"])
@@ -135,8 +135,8 @@ def test_reorderings_by_the_store_buffer_occur(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["SB+fence rw,rw", "R+fence rw,rw"])
 def test_fences_without_effect_are_detected(name: str) -> None:
-    assert not run.forbidden(TESTS[name], outcomes_of_many_rounds(TESTS[name]))
-    assert run.forbidden(TESTS[name], outcomes_of_many_rounds(TESTS[name], fences=False))
+    assert not run.forbidden_outcomes(TESTS[name], outcomes_of_many_rounds(TESTS[name]))
+    assert run.forbidden_outcomes(TESTS[name], outcomes_of_many_rounds(TESTS[name], fences=False))
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,8 @@ def test_no_outcome_that_rvwmo_forbids_occurs_on_weak_cores(
     outcomes_of_weak_cores: dict[str, Counter[Outcome]],
 ) -> None:
     forbidden = {
-        name: run.forbidden(TESTS[name], outcomes_of_weak_cores[name], "weak") for name in TESTS
+        name: run.forbidden_outcomes(TESTS[name], outcomes_of_weak_cores[name], "weak")
+        for name in TESTS
     }
     assert {name: outcomes for name, outcomes in forbidden.items() if outcomes} == {}
 
@@ -187,8 +188,10 @@ FENCED_ON_WEAK_CORES = (
 
 @pytest.mark.parametrize("name", FENCED_ON_WEAK_CORES)
 def test_fences_without_effect_are_detected_on_weak_cores(name: str) -> None:
-    assert not run.forbidden(TESTS[name], outcomes_of_many_rounds(TESTS[name], "weak"), "weak")
-    assert run.forbidden(
+    assert not run.forbidden_outcomes(
+        TESTS[name], outcomes_of_many_rounds(TESTS[name], "weak"), "weak"
+    )
+    assert run.forbidden_outcomes(
         TESTS[name], outcomes_of_many_rounds(TESTS[name], "weak", fences=False), "weak"
     )
 
@@ -210,9 +213,9 @@ def test_a_fence_that_orders_reads_waits_for_an_amo_in_the_buffer(shape: str, fe
         ),
     }
     test = Litmus(shape, f"amo+{fence}", threads[shape])
-    assert KNOWN_OUTCOMES[shape][0] not in axioms.cached(test, False)
-    assert not run.forbidden(test, outcomes_of_many_rounds(test, "weak"), "weak")
-    assert run.forbidden(test, outcomes_of_many_rounds(test, "weak", fences=False), "weak")
+    assert KNOWN_OUTCOMES[shape][0] not in axioms.cached_outcomes(test, False)
+    assert not run.forbidden_outcomes(test, outcomes_of_many_rounds(test, "weak"), "weak")
+    assert run.forbidden_outcomes(test, outcomes_of_many_rounds(test, "weak", fences=False), "weak")
 
 
 @pytest.mark.parametrize("order", ["tso", "weak"])
@@ -230,16 +233,16 @@ def test_long_runs_show_exactly_the_outcomes_that_fence_tso_allows(order: run.Or
                 recorded[row["test"]][outcome] += int(row["times"])
     assert sum(outcomes.total() for outcomes in recorded.values()) >= 500_000
     for name, outcomes in recorded.items():
-        assert set(outcomes) <= axioms.cached(TESTS[name], order == "tso"), name
+        assert set(outcomes) <= axioms.cached_outcomes(TESTS[name], order == "tso"), name
     for name in ("SB+fence.tso", "R+fence.tso"):
-        assert set(recorded[name]) == axioms.cached(TESTS[name], order == "tso")
+        assert set(recorded[name]) == axioms.cached_outcomes(TESTS[name], order == "tso")
 
 
 @pytest.mark.long
 def test_no_outcome_that_rvwmo_forbids_occurs_in_a_million_rounds() -> None:
     rounds = -(-1_000_000 // (len(TESTS) * len(run.SETTINGS)))
     for name, outcomes in run_on_weak_cores(rounds, 100).items():
-        assert run.forbidden(TESTS[name], outcomes, "weak") == [], name
+        assert run.forbidden_outcomes(TESTS[name], outcomes, "weak") == [], name
 
 
 def outcomes_of_many_rounds(

@@ -126,7 +126,9 @@ def test_run_that_does_not_end_does_not_affect_the_other_runs(tmp_path) -> None:
             return super().play(name, cpus, parameters, tick)
 
     computer = sysfs.read(RECORDED.sysfs(tmp_path))
-    series = plan._scaled(Stuck(), "lock/ticket", computer.compact(), [2, 4, 8], SMALL_EFFORT, int)
+    series = plan._throughputs(
+        Stuck(), "lock/ticket", computer.compact(), [2, 4, 8], SMALL_EFFORT, int
+    )
     assert [(p.threads, len(p.ops_per_second), len(p.failures)) for p in series] == [
         (2, 2, 0),
         (4, 0, 1),

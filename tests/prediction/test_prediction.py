@@ -17,7 +17,7 @@ from uncore.topology.lineage import nearness
 from uncore_lab import predict as predicting
 from uncore_lab.figures import hardware as figures
 from uncore_lab.fitting import numbers
-from uncore_lab.fitting.numbers import Free
+from uncore_lab.fitting.numbers import FreeNumber
 from uncore_lab.fitting.solve import DERIVATIVE_STEP_LOG, Solution
 from uncore_lab.predict import observe
 from uncore_lab.predict.forecast import forecast
@@ -121,8 +121,8 @@ def test_a_machine_left_out_is_predicted_well_from_near_relatives() -> None:
 # ---- Loans of relatives -------------------------------------------------------------------------
 
 
-def number(unit: str = "ns") -> Free:
-    return Free("core.atomic", 1.0, unit, "core.atomic", 1.0, ("x86", "a", "b"), ())
+def number(unit: str = "ns") -> FreeNumber:
+    return FreeNumber("core.atomic", 1.0, unit, "core.atomic", 1.0, ("x86", "a", "b"), ())
 
 
 def seen(machine: str, descent: str, ns: float, ghz: float) -> Observation:
@@ -141,7 +141,7 @@ def test_nearest_relatives_lend_their_median() -> None:
     assert lend(number(), {"ns": 1.0, "core": 0.25}, [seen("odd", "arm n1", 9.0, 3.0)]) is None
 
 
-def lent(borrower: Free, **ns: float) -> Mixture:
+def lent(borrower: FreeNumber, **ns: float) -> Mixture:
     """Lends a number from several generations of one line, each with one machine."""
     known = [seen(name, f"intel ring {name}", value, 3.0) for name, value in ns.items()]
     loan = lend(borrower, {"ns": 1.0, "core": 0.25}, known)
@@ -228,32 +228,36 @@ def test_distance_of_parts_decreases_with_the_first_words_that_they_share() -> N
 def test_fit_of_a_machine_gives_its_recorded_observations(name: str) -> None:
     """If this fails, the model or the figures have changed: run `uncore predict --observe`."""
     recorded = {o.slot: o.values for o in observations() if o.machine == name}
-    frees = numbers.free(name)
+    free_numbers = numbers.free_numbers_of(name)
     for key, ns in observe.fitted(name).items():
-        values = recorded[frees[key].slot]
+        values = recorded[free_numbers[key].slot]
         assert values.get("ns", values.get("ratio")) == pytest.approx(ns, rel=0.03)
 
 
 def test_fit_has_the_same_result_from_another_start() -> None:
-    begin = numbers.free("r2700x")
+    begin = numbers.free_numbers_of("r2700x")
     far = {key: replace(number, value=1.6 * number.value) for key, number in begin.items()}
     right, fitted = observe.fitted("r2700x", begin), observe.fitted("r2700x", far)
     assert fitted == pytest.approx(right, rel=0.01) and len(fitted) == 3
 
 
 def test_observations_are_on_file_for_exactly_the_measured_machines() -> None:
-    fitted = {name for name in figures.well_measured() if numbers.free(name)}
+    fitted = {name for name in figures.well_measured() if numbers.free_numbers_of(name)}
     assert {o.machine for o in observations()} <= fitted
 
 
 def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch) -> None:
     """The number's deviation is small, but without the limit the fit would change it further."""
-    frees = numbers.free("epyc7302x2")
-    limits = np.array(numbers.highest(frees)) - DERIVATIVE_STEP_LOG
-    count = len(frees)
-    sure = Solution([*frees], np.where(np.isinf(limits), 0, limits), 9 * np.eye(count), limits, 0)
+    free_numbers = numbers.free_numbers_of("epyc7302x2")
+    limits = np.array(numbers.highest(free_numbers)) - DERIVATIVE_STEP_LOG
+    count = len(free_numbers)
+    sure = Solution(
+        [*free_numbers], np.where(np.isinf(limits), 0, limits), 9 * np.eye(count), limits, 0
+    )
     monkeypatch.setattr(observe, "solve", lambda *_, **__: sure)
-    assert frees.keys() - observe.fitted("epyc7302x2").keys() == {"socket.join.control_ratio"}
+    assert free_numbers.keys() - observe.fitted("epyc7302x2").keys() == {
+        "socket.join.control_ratio"
+    }
 
 
 def test_machine_measured_on_an_unknown_host_is_not_among_the_lenders() -> None:
@@ -267,7 +271,7 @@ def test_machine_measured_on_an_unknown_host_is_not_among_the_lenders() -> None:
 def test_machine_predicted_blind_has_no_figures_and_a_lender_for_every_number(name: str) -> None:
     assert name not in figures.machines_with_figures()
     periods = numbers.clocks(name)
-    for one in numbers.free(name).values():
+    for one in numbers.free_numbers_of(name).values():
         loan = lend(one, periods, observations())
         alone = one.key in UNMEASURED_NUMBERS
         assert (loan and loan.value > 0) or alone, one.key

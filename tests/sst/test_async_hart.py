@@ -18,7 +18,7 @@ from uncore._doubles import DelayedMachine
 from uncore import api
 from uncore.engine import initial_memory, seeded
 from uncore.engine.sst import read
-from uncore.engine.sst.engine import CAN
+from uncore.engine.sst.engine import FEATURES
 from uncore.engine.sst.parameters import SstParts
 from uncore.errors import GuestError
 from uncore.execution.request import make_job
@@ -60,7 +60,7 @@ def machine(a_job: Job, folder: Path, delays: list[int] | None = None, **changed
     """
     hart_count = a_job.threads[0]
     program = folder / "program.elf"
-    program.write_bytes(initial_memory.elf(a_job, CAN))
+    program.write_bytes(initial_memory.elf(a_job, FEATURES))
     harts = []
     for hart in range(hart_count):
         parameters = SstParts(a_job.machine).hart(hart, hart_count, "", a_job.watchdog)

@@ -20,7 +20,7 @@ from uncore.errors import GuestError, UserError
 from uncore.execution import request
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology import Machine, load
-from uncore.topology.load import shipped, whole
+from uncore.topology.load import shipped, whole_text
 
 NAMES = [*shipped(), "bus:4", "ring:6", "mesh:3x3", "ccx:2x4"]
 TREES = ("socket:2", "die:2", "ccx:3", "core:2", "core:5", "core:4,2", "thread:2", "board:2")
@@ -33,7 +33,7 @@ WHERE = re.compile(r"^\S+:\d+: ")
 def tables(name: str, self_contained: bool) -> tuple[str, ...]:
     """Splits a machine file into its head and its tables."""
     path = TOPOLOGIES / f"{name}.toml"
-    text = whole(name) if self_contained or not path.exists() else path.read_text()
+    text = whole_text(name) if self_contained or not path.exists() else path.read_text()
     return tuple(re.split(r"\n(?=\[)", text))
 
 

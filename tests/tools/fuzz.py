@@ -129,7 +129,7 @@ def _documents() -> list[dict[str, Any]]:
 
 
 def _run_briefly(job: Job) -> None:
-    native.start(job.at(job.threads[0]), native.PROBES).step(MAX_EVENTS)
+    native.start(job.at(job.threads[0]), native.OBSERVERS).step(MAX_EVENTS)
 
 
 TARGETS: dict[str, Target] = {"elf": elf, "result": result, "topology": topology_, "job": job}

@@ -78,10 +78,12 @@ def record(kinds: Sequence[str]) -> dict[str, str]:
                 plain_columns = {key: list(map(_plain, column)) for key, column in columns.items()}
                 logs[job] = digest(plain_columns)
 
-        probes = frozenset({"log"}) if logged else frozenset()
+        observers = frozenset({"log"}) if logged else frozenset()
         cores = os.cpu_count() or 1
         selected_jobs = [job for _, job in selected]
-        results = execute(selected_jobs, cores, wrong=note_error, probes=probes, seen=note_log)
+        results = execute(
+            selected_jobs, cores, wrong=note_error, observers=observers, seen=note_log
+        )
         for (name, job), result in zip(selected, results, strict=True):
             for point in job.threads:
                 point_job = job.at(point)

@@ -38,7 +38,7 @@ def execute() -> None:
     from uncore.engine import native
     from uncore.execution.request import make_job
 
-    host = native.Host(4, 4, eager=True)
+    host = native.HostUse(4, 4, eager=True)
     for machine, workload, threads, parameters, arguments in JOBS:
         job = make_job(
             machine, workload, (threads,), parameters=parameters, arguments=arguments, seeds=(1,)

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from uncore import program
-from uncore.errors import GuestError, UserError, nearest
+from uncore.errors import GuestError, UserError, suggestion
 from uncore.execution import request
 from uncore.execution.execute import execute
 from uncore.job import Job
@@ -198,7 +198,7 @@ def selected(names: Sequence[str]) -> list[Case]:
     by_name = {str(case): case for case in CASES}
     for name in names:
         if name not in by_name:
-            raise UserError(f"no case is called '{name}'.{nearest(name, by_name)}")
+            raise UserError(f"no case is called '{name}'.{suggestion(name, by_name)}")
     return [by_name[name] for name in names or by_name]
 
 

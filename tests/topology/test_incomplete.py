@@ -15,7 +15,7 @@ from uncore.errors import UserError
 from uncore.program import abi
 from uncore.topology import load, resolve
 from uncore.topology.keys import KEYS
-from uncore.topology.load import shipped, whole
+from uncore.topology.load import shipped, whole_text
 from uncore.topology.schema import Key
 
 CROSSBAR = 'kind = "crossbar"\nlatency = "1ns"'
@@ -64,7 +64,7 @@ def test_unconnected_part_is_refused_with_the_links_that_connect_it(tmp_path: Pa
 
 @pytest.mark.parametrize("name", [*shipped()[::7], "bus:4", "mesh:3x2", "ccx:2x4"])
 def test_complete_file_of_a_machine_loads_as_the_same_machine(name: str, tmp_path: Path) -> None:
-    machine, again = load(name), load(write(tmp_path, whole(name), "whole.toml"))
+    machine, again = load(name), load(write(tmp_path, whole_text(name), "whole.toml"))
     assert dataclasses.replace(again, id=machine.id) == machine
     said = [{(n.key, n.text, n.source, n.interval) for n in m.numbers} for m in (machine, again)]
     assert said[0] == said[1]

@@ -10,7 +10,7 @@ from tests.support.small_machines import ROOT, load_text
 
 from uncore.errors import UserError
 from uncore.job.placement import place
-from uncore.topology import Machine, draw, load
+from uncore.topology import Machine, explained_text, load
 from uncore.topology.distance import distance
 
 HYBRID = (
@@ -133,16 +133,16 @@ def test_each_core_has_the_threads_that_the_tree_gives_it(tmp_path: Path) -> Non
     assert place(machine, "compact", smt=False) == (0, 2, 4, 5, 6, 7)
     assert place(machine, "siblings") == tuple(range(8))
     assert (distance(machine, 0, 1), distance(machine, 5, 4)) == ("core", "module")
-    assert "2 x core: 2 threads" in draw(machine)
+    assert "2 x core: 2 threads" in explained_text(machine)
     part = load_text(tmp_path, text, "part=socket0.module2")
     assert (part.harts, part.threads, part.cpus) == (2, (), "- - - - 0 1 - -")
 
 
 def test_text_of_a_machine_describes_its_kinds(hybrid: Machine) -> None:
-    text = draw(hybrid)
+    text = explained_text(hybrid)
     assert "2 x core: 1 thread, L1 32 KiB 1.33 ns" in text
     assert "4 x core, small: 1 thread, L1 16 KiB 3 ns" in text
-    clusters = draw(load("m1pro"))
+    clusters = explained_text(load("m1pro"))
     assert "resolver cluster0: inclusive, inclusive 4 MiB" in clusters
     assert "resolver cluster1 .. cluster2: inclusive, inclusive 12 MiB" in clusters
 

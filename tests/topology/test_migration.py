@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from uncore.protocol.table_shapes import PROTOCOLS
-from uncore.topology import draw, load, migration
+from uncore.topology import explained_text, load, migration
 from uncore.topology.load import shipped
 
 KNOWN = {
@@ -30,7 +30,7 @@ def test_migratory_protocols_and_no_others_pass_lines_on(protocol: str) -> None:
 def test_show_states_the_number_of_transfers_and_its_source(name: str) -> None:
     machine = load(name)
     text = "load, then change, of a line written elsewhere: " + KNOWN[name]
-    assert text in draw(machine)
+    assert text in explained_text(machine)
     assert migration.open_choice(machine) == ""
 
 
@@ -41,7 +41,9 @@ def test_unmeasured_machine_states_its_alternative_protocol(name: str) -> None:
     assert f"nobody has measured it, and with protocol={other} it is 1 transfer" in (
         migration.open_choice(machine)
     )
-    assert f"2 transfers (not measured; 1 transfer with protocol={other})" in draw(machine)
+    assert f"2 transfers (not measured; 1 transfer with protocol={other})" in explained_text(
+        machine
+    )
     assert migration.passes_lines(load(name, [f"protocol={other}"]))
 
 

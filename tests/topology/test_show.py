@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from uncore.report.machine_picture import save_picture
-from uncore.topology import draw, load
+from uncore.topology import explained_text, load
 from uncore.topology.layout import layout
 from uncore.topology.load import shipped, stated
 
 
 def test_text_of_a_machine_names_every_level_with_its_resolver() -> None:
-    text = draw(load("epyc7601x2", ["socket.join.latency=32ns"]))
+    text = explained_text(load("epyc7601x2", ["socket.join.latency=32ns"]))
     for words in (
         "2x AMD EPYC 7601 (epyc7601x2)",
         "64 cores, 128 harts, 8 memory nodes, MOESI",

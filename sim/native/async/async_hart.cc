@@ -129,7 +129,7 @@ void AsyncHart::alarm(Alarm alarm) {
     case Alarm::run:
       return woken();
     case Alarm::accept:
-      return accept(registers_.accepted());
+      return accept(registers_.accepted_message());
     case Alarm::timer:
       if (registers_.due()) pending(kTimer, true);
   }

@@ -27,7 +27,7 @@ void InterruptRegisters::arrived(const HartMessage& message, Time after) {
   simulator_.alarm_at(Alarm::accept, effective);
 }
 
-HartMessage InterruptRegisters::accepted() {
+HartMessage InterruptRegisters::accepted_message() {
   const HartMessage message = arrivals_.begin()->second;
   arrivals_.erase(arrivals_.begin());
   return message;

@@ -4,8 +4,9 @@
 // A message takes effect `accept` after its arrival, even if the hart sends it to itself.
 //
 // Interface: at(), read() and write() access the hart's own registers. send() sends a message to
-// any hart; arrived() stores a message that arrives at this hart; accepted() returns the one that
-// takes effect now, in the order of arrival. No interrupt becomes pending before quiet_until().
+// any hart; arrived() stores a message that arrives at this hart; accepted_message() returns the
+// one that takes effect now, in the order of arrival. No interrupt becomes pending before
+// quiet_until().
 #pragma once
 
 #include <map>
@@ -34,7 +35,7 @@ class InterruptRegisters {
 
   void send(HartMessage::Kind kind, Register target, uint64_t value, Time after);
   void arrived(const HartMessage& message, Time after = 0);
-  HartMessage accepted();
+  HartMessage accepted_message();
   void answer(const HartMessage& question);
 
   Time quiet_until() const;

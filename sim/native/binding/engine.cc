@@ -195,7 +195,7 @@ void observe(Engine& engine) {
 }
 
 // Returns whether a kernel has read all typed characters and waits for more.
-bool listens(const Engine& engine) {
+bool kernel_awaits_input(const Engine& engine) {
   const Console& console = engine.services.console;
   return console.listens && !console.is_typed();
 }
@@ -228,7 +228,7 @@ nb::list files(Engine& engine, uint64_t max_bytes) {
 // Returns how much of the host's memory the run uses for its program, in bytes.
 uint64_t touched(const Engine& engine) {
   const uint64_t os_bytes = engine.os ? engine.os->host_bytes() : 0;
-  return engine.memories.touched() + engine.services.console.text.size() + os_bytes;
+  return engine.memories.touched_bytes() + engine.services.console.text.size() + os_bytes;
 }
 
 nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {
@@ -303,7 +303,8 @@ void bind_engine(nb::module_& module) {
       .def("observe", &observe, "Attributes every access from now on; lines() returns the result.")
       .def("interrupts", &interrupts,
            "Returns the number of interrupts of each hart by kind: ipi, device, timer.")
-      .def_prop_ro("listens", &listens, "True if a kernel waits for input from the console.")
+      .def_prop_ro("kernel_awaits_input", &kernel_awaits_input,
+                   "True if a kernel waits for input from the console.")
       .def_prop_ro("sleeps", &sleeps, "True if every hart is idle until an interrupt.")
       .def("type", &type, nb::arg("text"), nb::arg("when"),
            "Types text at the console, at a future time in ps.")

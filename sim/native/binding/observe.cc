@@ -54,7 +54,7 @@ nb::object line_columns(const Engine& engine) {
   nb::dict d;
   d["callers"] = columns(engine.attribution->chains.all());
   d["allocations"] = columns(engine.attribution->allocations);
-  d["passed"] = columns(engine.attribution->copies.passed());
+  d["passed"] = columns(engine.attribution->copies.passed_lines());
   d["invalidations"] = taken;
   d["waited_ps"] = engine.attribution->waited_in_all;
   d["path_ps"] = engine.attribution->path.length();

@@ -25,7 +25,7 @@ struct Trial {
   uint64_t steps = 0;
   std::string violation;
   std::vector<std::string> trace;
-  std::vector<uint32_t> reached;  // positions in the packed tables of the cells that were used
+  std::vector<uint32_t> reached;  // cells that were used, as positions in the packed tables
 };
 
 // Runs a trial. `tick` is called now and then with the number of operations performed; if it

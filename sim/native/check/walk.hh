@@ -31,7 +31,7 @@ struct Walk {
   bool complete = true;  // false: a limit, or `tick`, ended the walk
   std::string violation;
   std::vector<std::string> trace;
-  std::vector<uint32_t> reached;  // positions in the packed tables of the cells that were used
+  std::vector<uint32_t> reached;  // cells that were used, as positions in the packed tables
 };
 
 // Walks until all states are visited or a limit is reached. `tick` is called now and then with the

@@ -23,7 +23,7 @@ Caches::Caches(Core& core, const CoreSpec& spec, const JobSpec& job, Agent agent
 
 void Caches::make_room_in_l1(const Line& incoming, Time now) {
   core_.sleep.advance_sleepers_if_read(incoming.number, now);
-  Line* const displaced = core_.lines.displaced(incoming.number);
+  Line* const displaced = core_.lines.displaced_line(incoming.number);
   if (!displaced) return;
   if (displaced->watchers) core_.sleep.wake_watchers(*displaced, now);
   core_.turns.disturb();
@@ -73,14 +73,14 @@ Time Caches::looked_up(uint64_t number, Time now) const {
 void Caches::send(const Msg& m, Time leaves) {
   const CoreContext& context = core_.context;
   if (draws_ && is_request(m.kind) && m.kind != Kind::Put && !context.map.costs_nothing(m.line))
-    leaves = delayed(m, leaves);
+    leaves = delayed_departure(m, leaves);
   context.network.send(m, leaves, core_.agent);
   core_.turns.sent(leaves);
 }
 
 // Returns the time at which a request leaves, after its random delay (rule V4). AMOs stay in order
 // (C8.7).
-Time Caches::delayed(const Msg& request, Time leaves) {
+Time Caches::delayed_departure(const Msg& request, Time leaves) {
   leaves += draws_(request.id);
   if (request.kind == Kind::Amo) leaves = last_amo_ = std::max(leaves, last_amo_);
   return leaves;

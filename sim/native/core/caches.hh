@@ -51,7 +51,7 @@ class Caches {
   [[gnu::noinline]] void put_away(Line& line, Time now);
   void make_room(const Line& incoming, Time now);
   [[gnu::noinline]] void evict(Line& victim, Time now);
-  Time delayed(const Msg& request, Time leaves);
+  Time delayed_departure(const Msg& request, Time leaves);
 
   Core& core_;
   const bool prefetches_neighbours_;  // rule C11: prefetch of the adjacent line

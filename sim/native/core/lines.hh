@@ -219,7 +219,7 @@ class Lines {
     return set.size() < l2_ways_ ? nullptr : set.oldest(may_go);
   }
   // Returns the line that must leave the L1 before `number` can enter; null if there is room.
-  Line* displaced(uint64_t number) {
+  Line* displaced_line(uint64_t number) {
     auto& set = l1_.set_of(number);
     if (set.size() < l1_ways_) return nullptr;
     return set.oldest([](const Line&) { return true; });
@@ -242,7 +242,7 @@ class Lines {
     line.erased = true;
     if (!std::exchange(line.in_erased, true)) erased_.push_back(&line);
   }
-  // Puts the line into the L1. The caller has made room by means of displaced().
+  // Puts the line into the L1. The caller has made room by means of displaced_line().
   [[gnu::always_inline]] void enter_l1(Line& line) {
     if (!line.in_l1) add_to_l1(line);
     if (!has_recent_) return;

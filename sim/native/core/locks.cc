@@ -28,7 +28,7 @@ bool Locks::try_begin(Thread& thread, const Line& line, Time now) const {
   if (ContendedLines::must_wait(line, thread)) return false;
   const bool locked = line.locked_until > now;
   thread.reservation.restarts |= locked;
-  // The probe or hart that must go first tries at `now` + 1, which is earlier.
+  // At `now` + 2 the probe or hart that must go first has tried, because it tries at `now` + 1.
   thread.reservation.tries = locked ? line.locked_until : now + 2;
   return false;
 }

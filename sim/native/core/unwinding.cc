@@ -132,7 +132,8 @@ Unwinding::Next Unwinding::jump(Path& path, const Instruction& in) {
   return is_complete ? Next::returns : Next::ends;
 }
 
-std::optional<unwinding::Place> Unwinding::addressed(const Path& path, const Instruction& in) {
+std::optional<unwinding::Place> Unwinding::addressed_place(const Path& path,
+                                                           const Instruction& in) {
   if (in.rs1 == kStackPointer) return Place{path.exit.sp.by_fp, path.exit.sp.offset + in.imm};
   if (in.rs1 == kFrame && !path.exit.fp_lost && !path.exit.fp.loaded) return Place{true, in.imm};
   return std::nullopt;
@@ -142,7 +143,7 @@ std::optional<unwinding::Place> Unwinding::addressed(const Path& path, const Ins
 // another function begins here, because the last call does not return.
 bool Unwinding::save(Path& path, const Instruction& in) {
   const bool ra = in.rs2 == kReturn;
-  const auto place = addressed(path, in);
+  const auto place = addressed_place(path, in);
   if (!place) return true;
   if (ra && path.ra_lost) return false;
   if (!(ra ? path.exit.ra : path.exit.fp).loaded && !(ra ? path.ra_lost : path.exit.fp_lost))
@@ -153,7 +154,7 @@ bool Unwinding::save(Path& path, const Instruction& in) {
 bool Unwinding::restore(Path& path, const Instruction& in) {
   const bool ra = in.rd == kReturn;
   bool& lost = ra ? path.ra_lost : path.exit.fp_lost;
-  const auto place = addressed(path, in);
+  const auto place = addressed_place(path, in);
   lost = !place;
   if (!place) return true;
   const bool is_own = (ra ? path.ra_saved : path.fp_saved) == place;
@@ -163,7 +164,7 @@ bool Unwinding::restore(Path& path, const Instruction& in) {
 }
 
 bool Unwinding::move_stack(Path& path, const Instruction& in) {
-  const auto place = in.op == Op::addi_sp ? addressed(path, in) : std::nullopt;
+  const auto place = in.op == Op::addi_sp ? addressed_place(path, in) : std::nullopt;
   if (place) path.exit.sp = *place;
   return place.has_value();
 }

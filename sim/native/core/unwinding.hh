@@ -107,7 +107,7 @@ class Unwinding {
   static bool restore(Path& path, const Instruction& in);
   static bool save(Path& path, const Instruction& in);
   static bool move_stack(Path& path, const Instruction& in);
-  static std::optional<Place> addressed(const Path& path, const Instruction& in);
+  static std::optional<Place> addressed_place(const Path& path, const Instruction& in);
 
   const JobSpec& job_;
   const Code code_;                       // code decoded to follow paths; harts have their own

@@ -38,7 +38,7 @@ uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
   const Time earliest = std::max(earliest_view_, views.address);
   const auto last_seen = words_.find(word);
   const Time first = std::max(earliest, last_seen == words_.end() ? 0 : last_seen->second);
-  const Time last = versions_.last(word);
+  const Time last = versions_.last_write(word);
   Time then = now;
   if (last > first && last + max_look_back_ > now) {
     const Time back = look_back_draws_(++num_look_backs_);

@@ -21,7 +21,7 @@ inline constexpr std::size_t kAllLines = ~std::size_t{0};
 
 // Returns the `max_lines` lines with the highest counts as pairs (address, count), the highest
 // count first.
-inline Pairs hottest(const LineMap<uint64_t>& counts, std::size_t max_lines) {
+inline Pairs hottest_lines(const LineMap<uint64_t>& counts, std::size_t max_lines) {
   if (max_lines == 0) return {};
   Pairs lines(counts.begin(), counts.end());
   const auto count = static_cast<std::ptrdiff_t>(std::min(max_lines, lines.size()));
@@ -42,13 +42,13 @@ void each_count(const Engine& engine, std::size_t lines, Put put) {
   put("between", c.transfers_between);
   put("stored", c.transfers_stored);
   put("memory", c.transfers_memory);
-  put("lines", hottest(c.transfers_by_line, lines));
+  put("lines", hottest_lines(c.transfers_by_line, lines));
   put("failed_scs", c.scs.all());
   const bool lately = c.scs.any_since(engine.services.progress());
-  put("failed_lately", lately ? hottest(c.scs.by_line(), kAllLines) : Pairs{});
+  put("failed_lately", lately ? hottest_lines(c.scs.by_line(), kAllLines) : Pairs{});
   std::vector<uint64_t> resolvers, channels;
   std::vector<std::array<uint64_t, 3>> taken;
-  for (const auto& r : engine.resolvers) resolvers.push_back(r->slices().busiest());
+  for (const auto& r : engine.resolvers) resolvers.push_back(r->slices().max_busy_time());
   for (const Channel& ch : engine.fabric.channels) {
     channels.push_back(ch.used);
     taken.push_back({ch.taken[0], ch.taken[1], ch.taken[2]});

@@ -233,7 +233,7 @@ bool Engine::step(uint64_t events, Time span) {
   }
 }
 
-void Engine::use_host(ParallelCores::Host host) {
+void Engine::use_host(ParallelCores::HostUse host) {
   const bool single_thread =
       log || attribution || accesses || versions || firmware || map.first_touch();
   parallel_.reset();

@@ -45,7 +45,7 @@ class Engine {
   // Makes several host threads execute cores from now on. It has no effect if the run records a
   // log, lines or accesses, has a weakly ordered core, boots a kernel, or places pages by first
   // touch.
-  void use_host(ParallelCores::Host host);
+  void use_host(ParallelCores::HostUse host);
   ParallelCores::Worth parallel() const {
     return parallel_ ? parallel_->worth() : ParallelCores::Worth();
   }

@@ -27,7 +27,7 @@ uint32_t changed(const std::atomic<uint32_t>& word, uint32_t old) {
 }  // namespace
 
 struct HostThreads::Shared {
-  // `begun` is the number of the last call of together() in which a thread has begun this share.
+  // `begun` is the number of the last call of run_shares() in which a thread has begun this share.
   struct alignas(64) Share {
     std::atomic<uint32_t> begun = 0;
   };
@@ -92,7 +92,7 @@ HostThreads::~HostThreads() {
   shared_->call.notify_all();
 }
 
-void HostThreads::together(const std::function<void(unsigned)>& what) {
+void HostThreads::run_shares(const std::function<void(unsigned)>& what) {
   Shared& s = *shared_;
   s.go_through(0, s.begin(&what));
   for (uint32_t left; (left = s.left.load(std::memory_order_acquire)) > 0;) changed(s.left, left);
@@ -110,7 +110,7 @@ struct HostThreads::Shared {
 };
 HostThreads::HostThreads(unsigned, unsigned shares) : shared_(new Shared{shares}) {}
 HostThreads::~HostThreads() = default;
-void HostThreads::together(const std::function<void(unsigned)>& what) {
+void HostThreads::run_shares(const std::function<void(unsigned)>& what) {
   for (unsigned i = 0; i < shared_->shares; ++i) what(i);
 }
 

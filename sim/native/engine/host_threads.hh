@@ -1,6 +1,6 @@
 // A pool of host threads. Each call is divided into shares, which the threads execute.
 //
-// Interface: together(what) calls what(i) once for each share i, and returns when all are done.
+// Interface: run_shares(what) calls what(i) once for each share i, and returns when all are done.
 // Each thread begins with the share of its own number, so that the share's data stay in the caches
 // of one host core. Then it executes shares that no thread has begun, so that a thread that the
 // host does not schedule does not delay the others. A waiting thread polls for some microseconds,
@@ -27,7 +27,7 @@ class HostThreads {
   HostThreads(unsigned threads, unsigned shares);
   ~HostThreads();
 
-  void together(const std::function<void(unsigned)>& what);
+  void run_shares(const std::function<void(unsigned)>& what);
 
  private:
   struct Shared;

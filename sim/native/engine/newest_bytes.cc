@@ -61,14 +61,14 @@ void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to)
 // Returns the line's newest bytes: those in the cache of an owner, else in a message that transfers
 // ownership, else in a cache level that has not written them back yet, else in memory.
 Bytes NewestBytes::valid_line(uint64_t number) {
-  if (const Bytes data = owned(number); data.at) return data;
-  if (const Bytes data = carried(number); data.at) return data;
+  if (const Bytes data = owned_bytes(number); data.at) return data;
+  if (const Bytes data = carried_bytes(number); data.at) return data;
   for (const auto& resolver : holders_.resolvers)
     if (const Bytes* data = resolver->stored_data(number)) return *data;
   return holders_.memories.line(number);
 }
 
-Bytes NewestBytes::owned(uint64_t number) const {
+Bytes NewestBytes::owned_bytes(uint64_t number) const {
   for (const auto& core : holders_.cores) {
     const Line* line = core->threads.empty() ? nullptr : core->lines.find(number);
     if (!line) continue;
@@ -78,7 +78,7 @@ Bytes NewestBytes::owned(uint64_t number) const {
   return {};
 }
 
-Bytes NewestBytes::carried(uint64_t number) const {
+Bytes NewestBytes::carried_bytes(uint64_t number) const {
   const Packet* carrier = holders_.network.packets.find([&](const Packet& p) {
     const Message<Bytes>& m = p.message;
     if (p.device != Device::none || !m.carries || m.line != number) return false;

@@ -40,8 +40,8 @@ class NewestBytes : public FunctionalMemory {
  private:
   void read_unmoved(uint64_t address, std::size_t size, uint8_t* to);
   Bytes valid_line(uint64_t number);
-  Bytes owned(uint64_t number) const;
-  Bytes carried(uint64_t number) const;
+  Bytes owned_bytes(uint64_t number) const;
+  Bytes carried_bytes(uint64_t number) const;
   void read_buffered(uint64_t address, std::size_t size, uint8_t* to) const;
 
   const LineSize size_;

@@ -22,7 +22,7 @@ constexpr int kMaxSharePolls = 200;
 }  // namespace
 
 ParallelCores::ParallelCores(const std::vector<std::unique_ptr<Core>>& cores, EventQueue& queue,
-                             Host host)
+                             HostUse host)
     : cores_(cores),
       queue_(queue),
       one_thread_(host.threads < 2),
@@ -47,11 +47,11 @@ void ParallelCores::deal() {
     const std::size_t border = gap(active, s * active.size() / count, slack);
     const bool last = s == count || border >= active.size();
     const uint32_t end = last ? static_cast<uint32_t>(cores_.size()) : active[border];
-    std::vector<uint32_t>& of_share = shares_[s - 1].cores;
-    of_share.clear();
+    std::vector<uint32_t>& share_cores = shares_[s - 1].cores;
+    share_cores.clear();
     for (; first < end; ++first)
-      if (!cores_[first]->threads.empty()) of_share.push_back(first);
-    shares_[s - 1].horizons.resize(of_share.size());
+      if (!cores_[first]->threads.empty()) share_cores.push_back(first);
+    shares_[s - 1].horizons.resize(share_cores.size());
     shares_[s - 1].next = Runs(cores_.size());
   }
   share_distance_ = distance();
@@ -120,7 +120,7 @@ uint64_t ParallelCores::advance(Time until) {
     // Other shares do not advance meanwhile.
     until = std::min(until, later(now, share_distance_ - 1));
   begin();
-  threads_.together([&](unsigned share) { execute(shares_[share], now, until); });
+  threads_.run_shares([&](unsigned share) { execute(shares_[share], now, until); });
   return collect();
 }
 
@@ -133,8 +133,9 @@ void ParallelCores::begin() {
   }
 }
 
-// Reschedules the cores in the engine's queue, and sets the back-off by whether the call has paid.
-// Returns the number of runs of cores.
+// Reschedules the cores in the engine's queue. If this call of advance() executed too few
+// instructions in parallel, some events pass before the next one: twice as many as last time, at
+// most kMaxPoorBackoff. Returns the number of runs of cores.
 uint64_t ParallelCores::collect() {
   uint64_t runs = 0, instructions = 0, most = 0;
   for (const Share& share : shares_) {

@@ -22,11 +22,11 @@ namespace uncore {
 
 class ParallelCores {
  public:
-  struct Host {
+  struct HostUse {
     unsigned shares, threads;  // `threads` includes the caller's
     bool eager;                // for tests: advance() executes cores even if it does not pay
   };
-  ParallelCores(const std::vector<std::unique_ptr<Core>>& cores, EventQueue& queue, Host host);
+  ParallelCores(const std::vector<std::unique_ptr<Core>>& cores, EventQueue& queue, HostUse host);
 
   // Returns true if advance() should be called now: the back-off is over, and the next event is a
   // run of a core that is not stuck.

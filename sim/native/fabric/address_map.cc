@@ -40,12 +40,12 @@ uint32_t AddressMap::home(uint64_t line, Agent core) {
       return page->second;
     }
     default:
-      return addressed(line);
+      return addressed_node(line);
   }
 }
 
 // Returns the home node by address: RAM is divided into one range for each node, in order.
-uint32_t AddressMap::addressed(uint64_t line) const {
+uint32_t AddressMap::addressed_node(uint64_t line) const {
   const uint64_t node = ((line - kRamLine) << kUnitShift) / span_;
   return node < machine_.memories.size() ? static_cast<uint32_t>(node) : 0;
 }
@@ -69,7 +69,7 @@ bool AddressMap::takes_no_time(uint64_t line) const {
   return (line << kUnitShift) - span.address < span.size;
 }
 
-uint64_t AddressMap::moved(uint64_t address) const {
+uint64_t AddressMap::moved_address(uint64_t address) const {
   const auto after = std::ranges::upper_bound(job_.moves, address, {}, &MoveSpec::address);
   if (after == job_.moves.begin()) return address;
   const MoveSpec& move = *std::prev(after);

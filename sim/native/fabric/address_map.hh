@@ -76,7 +76,9 @@ class AddressMap {
   bool costs_nothing(uint64_t line) const { return some_free_ && takes_no_time(line); }
   // Returns the address at which the bytes of `address` really are. It differs from `address` only
   // if the job moves them, as `uncore whatif` does (docs/whatif.md).
-  uint64_t place(uint64_t address) const { return job_.moves.empty() ? address : moved(address); }
+  uint64_t place(uint64_t address) const {
+    return job_.moves.empty() ? address : moved_address(address);
+  }
   // Returns whether the core that first misses on a page decides the page's home. The pages of a
   // Linux program are placed earlier, by the kernel (place_page).
   bool first_touch() const {
@@ -123,9 +125,9 @@ class AddressMap {
     return static_cast<uint64_t>(Draws(Draws::slice, job.seed, 0, max_offset)(0));
   }
   bool takes_no_time(uint64_t line) const;
-  uint64_t moved(uint64_t address) const;
+  uint64_t moved_address(uint64_t address) const;
   uint32_t home(uint64_t line, Agent core);
-  uint32_t addressed(uint64_t line) const;
+  uint32_t addressed_node(uint64_t line) const;
   uint32_t nearest_node(Agent core);
 
   const MachineSpec& machine_;

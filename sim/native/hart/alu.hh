@@ -29,7 +29,7 @@ constexpr uint64_t whole_bytes(uint64_t v) {
   const uint64_t any = (((v & kLow) + kLow) | v) & ~kLow;  // bit 7 of each nonzero byte
   return (any - (any >> 7)) | any;
 }
-constexpr uint64_t reversed(uint64_t v) {
+constexpr uint64_t bytes_reversed(uint64_t v) {
   v = (v & 0x00ff00ff00ff00ff) << 8 | (v >> 8 & 0x00ff00ff00ff00ff);
   v = (v & 0x0000ffff0000ffff) << 16 | (v >> 16 & 0x0000ffff0000ffff);
   return v << 32 | v >> 32;
@@ -47,7 +47,7 @@ constexpr T quotient(T a, T b) {
   return overflows(a, b) ? a : a / b;
 }
 template <class T>
-constexpr T rest(T a, T b) {
+constexpr T remainder_of(T a, T b) {
   if (b == 0) return a;
   return overflows(a, b) ? 0 : a % b;
 }

@@ -72,7 +72,7 @@ class CodePages {
   // have aged code.
   uint64_t age_written_pages() {
     agings_ += !trusts_ || !written_.empty();
-    all_ += !trusts_;
+    agings_of_all_pages_ += !trusts_;
     for (Page* const page : written_) {
       page->holds = page->written = false;
       ++page->age;
@@ -91,7 +91,7 @@ class CodePages {
     bool written = false;  // the page was written since it was decoded
     Across across;
   };
-  uint64_t age(const Page& page) const { return page.age + all_; }
+  uint64_t age(const Page& page) const { return page.age + agings_of_all_pages_; }
   Page& hold(uint64_t number) {
     Page& page = pages_[number];
     if (!std::exchange(page.holds, true))
@@ -103,7 +103,7 @@ class CodePages {
   std::vector<Page*> written_;
   std::vector<Mmu<Instruction>*> mmus_;
   bool trusts_ = true;
-  uint64_t all_ = 0, agings_ = 0;
+  uint64_t agings_of_all_pages_ = 0, agings_ = 0;
 };
 
 }  // namespace uncore

@@ -67,8 +67,8 @@ constexpr int width(Wide v) {
   return high ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(v));
 }
 
-// Returns the same number with its leading bit at the highest position allowed, or one lower if
-// that makes a required `even` exponent.
+// Returns the same number with its leading bit at the highest position allowed; or, if the exponent
+// must be `even` and would be odd, at the next lower position.
 constexpr Number scaled(Number n, bool even = false) {
   int shift = kWidth - width(n.magnitude);
   shift -= even && (n.exponent - shift) % 2 != 0;

@@ -21,7 +21,7 @@ namespace uncore {
 namespace execute {
 
 // Returns the distance, in bytes of code, between two instructions of one straight line.
-inline uint64_t between(const Instruction* first, const Instruction* at) {
+inline uint64_t bytes_between(const Instruction* first, const Instruction* at) {
   return 2 * static_cast<uint64_t>(at - first);
 }
 
@@ -45,78 +45,78 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
   return true;
 }
 
-#define ALU(name, match, mask, format, value)                       \
-  case Op::name: {                                                  \
-    [[maybe_unused]] const uint64_t a = x[in.rs1], b = x[in.rs2];   \
-    [[maybe_unused]] const int64_t imm = in.imm;                    \
-    [[maybe_unused]] const uint64_t pc = h.pc + between(first, at); \
-    x[in.rd] = value;                                               \
-    break;                                                          \
+#define ALU(name, match, mask, format, value)                             \
+  case Op::name: {                                                        \
+    [[maybe_unused]] const uint64_t a = x[in.rs1], b = x[in.rs2];         \
+    [[maybe_unused]] const int64_t imm = in.imm;                          \
+    [[maybe_unused]] const uint64_t pc = h.pc + bytes_between(first, at); \
+    x[in.rd] = value;                                                     \
+    break;                                                                \
   }
-#define BRANCH(name, match, mask, condition)                                    \
-  case Op::name: {                                                              \
-    const uint64_t a = x[in.rs1], b = x[in.rs2];                                \
-    const bool taken = condition;                                               \
-    const uint64_t here = h.pc + between(first, at), target = here + u(in.imm); \
-    Instruction* const to = taken ? find<translated>(h, target) : next;         \
-    if (taken && (alone || !only_changes_pc(h, in, to, target, now))) {         \
-      h.account(between(first, at), now, done);                                 \
-      return branch(h, in, true);                                               \
-    }                                                                           \
-    now += predict(h, in, here, taken);                                         \
-    if (taken) next = first = to, h.pc = target;                                \
-    break;                                                                      \
+#define BRANCH(name, match, mask, condition)                                          \
+  case Op::name: {                                                                    \
+    const uint64_t a = x[in.rs1], b = x[in.rs2];                                      \
+    const bool taken = condition;                                                     \
+    const uint64_t here = h.pc + bytes_between(first, at), target = here + u(in.imm); \
+    Instruction* const to = taken ? find<translated>(h, target) : next;               \
+    if (taken && (alone || !only_changes_pc(h, in, to, target, now))) {               \
+      h.account(bytes_between(first, at), now, done);                                 \
+      return branch(h, in, true);                                                     \
+    }                                                                                 \
+    now += predict(h, in, here, taken);                                               \
+    if (taken) next = first = to, h.pc = target;                                      \
+    break;                                                                            \
   }
 #define LOAD(name, match, mask, type)                   \
   case Op::name:                                        \
     if (load_hits<type, translated>(h, in, now)) break; \
-    h.account(between(first, at), now, done);           \
+    h.account(bytes_between(first, at), now, done);     \
     return load<type>(h, in);
 #define STORE(name, match, mask, type)                   \
   case Op::name:                                         \
     if (store_hits<type, translated>(h, in, now)) break; \
-    h.account(between(first, at), now, done);            \
+    h.account(bytes_between(first, at), now, done);      \
     return store<type>(h, in);
 #define AMO(name, funct5, operation)
-#define LR(name, match, mask)                   \
-  case Op::name:                                \
-    if (lr_hits<translated>(h, in, now)) break; \
-    h.account(between(first, at), now, done);   \
+#define LR(name, match, mask)                       \
+  case Op::name:                                    \
+    if (lr_hits<translated>(h, in, now)) break;     \
+    h.account(bytes_between(first, at), now, done); \
     return load_reserved(h, in);
-#define PAUSE(name, match, mask)                                         \
-  case Op::name:                                                         \
-    ++h.pauses;                                                          \
-    now += h.cost.pause - instruction_cost;                              \
-    if (h.reports_pauses && h.account_pause(now + instruction_cost)) {   \
-      h.account(between(first, next), now + instruction_cost, done + 1); \
-      return h.stop(Stop::pause);                                        \
-    }                                                                    \
+#define PAUSE(name, match, mask)                                               \
+  case Op::name:                                                               \
+    ++h.pauses;                                                                \
+    now += h.cost.pause - instruction_cost;                                    \
+    if (h.reports_pauses && h.account_pause(now + instruction_cost)) {         \
+      h.account(bytes_between(first, next), now + instruction_cost, done + 1); \
+      return h.stop(Stop::pause);                                              \
+    }                                                                          \
     break;
-#define FENCE(name, match, mask)              \
-  case Op::name:                              \
-    if (fence_passes(h, in, now)) break;      \
-    h.account(between(first, at), now, done); \
+#define FENCE(name, match, mask)                    \
+  case Op::name:                                    \
+    if (fence_passes(h, in, now)) break;            \
+    h.account(bytes_between(first, at), now, done); \
     return fence(h, in);
 #define JUMP(name, match, mask, format, where)                                            \
   case Op::name: {                                                                        \
     [[maybe_unused]] const uint64_t a = x[in.rs1];                                        \
     [[maybe_unused]] const int64_t imm = in.imm;                                          \
-    const uint64_t here = h.pc + between(first, at), target = where;                      \
+    const uint64_t here = h.pc + bytes_between(first, at), target = where;                \
     Instruction* const to = find<translated>(h, target);                                  \
     if (alone || !to || (target <= here && h.spin_enabled && !h.spin.try_pass(target))) { \
-      h.account(between(first, at), now, done);                                           \
+      h.account(bytes_between(first, at), now, done);                                     \
       return jump(h, in, target);                                                         \
     }                                                                                     \
     x[in.rd] = here + in.length;                                                          \
     next = first = to, h.pc = target;                                                     \
     break;                                                                                \
   }
-#define CALL(name, match, mask, format, call)      \
-  case Op::name: {                                 \
-    h.account(between(first, at), now, done);      \
-    [[maybe_unused]] const uint64_t a = x[in.rs1]; \
-    [[maybe_unused]] const int64_t imm = in.imm;   \
-    return call;                                   \
+#define CALL(name, match, mask, format, call)       \
+  case Op::name: {                                  \
+    h.account(bytes_between(first, at), now, done); \
+    [[maybe_unused]] const uint64_t a = x[in.rs1];  \
+    [[maybe_unused]] const int64_t imm = in.imm;    \
+    return call;                                    \
   }
 
 template <class Port>
@@ -139,20 +139,20 @@ template <bool translated, class Port>
     Instruction* next = following(at);
     switch (in.op) {
       case Op::undecoded:  // the first one of a line is decoded now, and executed by the next call
-        h.account(between(first, at), now, done);
+        h.account(bytes_between(first, at), now, done);
         return at != first || translated || decode_at(h, h.pc, in) || trap(h, kFetchFault, h.pc);
       case Op::illegal:
-        h.account(between(first, at), now, done);
+        h.account(bytes_between(first, at), now, done);
         return trap_illegal(h);
       case Op::watched:
-        h.account(between(first, at), now, done);
+        h.account(bytes_between(first, at), now, done);
         if constexpr (requires(Port& port) { port.arrived(); }) h.port.arrived();
         return outside(h);
       case Op::amo:
-        h.account(between(first, at), now, done);
+        h.account(bytes_between(first, at), now, done);
         return atomic(h, in);
       case Op::floating:
-        h.account(between(first, at), now, done);
+        h.account(bytes_between(first, at), now, done);
         return floating(h, in);
 #include "hart/isa/instructions.def"
       default:
@@ -162,7 +162,7 @@ template <bool translated, class Port>
     now += instruction_cost;
     ++done;
     if (now > last) [[unlikely]] {
-      h.account(between(first, at), now, done);
+      h.account(bytes_between(first, at), now, done);
       return h.stop(Stop::horizon);
     }
   }

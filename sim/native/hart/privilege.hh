@@ -68,7 +68,7 @@ class Privilege {
 
   bool has_floats() const { return mstatus.has(Mstatus::FS); }
   void dirty_floats() { mstatus.dirty_floats(); }
-  View view() const {
+  AccessMode access_mode() const {
     return {in_user_mode(), mstatus.has(Mstatus::SUM), mstatus.has(Mstatus::MXR)};
   }
   uint64_t misa() const {

@@ -68,9 +68,9 @@ Reach Translation<Port>::locate(uint64_t& address, Right right) {
   const Privilege& p = h_.privilege;
   if (p.mode == Mode::machine || p.satp.levels() == 0) return {};
   if (!p.satp.canonical(virtual_address)) return page_fault(right);
-  const View view = p.view();
+  const AccessMode access_mode = p.access_mode();
   const auto decides = [&](Tlb::Hit in) {
-    return in.entry && (!in.entry->pte.allows(right, view) ||
+    return in.entry && (!in.entry->pte.allows(right, access_mode) ||
                         in.entry->pte.bits == in.entry->pte.touched(right).bits);
   };
   Tlb::Hit hit = mmu.find(virtual_address, p.satp.asid(), right);
@@ -84,7 +84,7 @@ Reach Translation<Port>::locate(uint64_t& address, Right right) {
     }
     if (right != Right::execute) mmu.promote(virtual_address, hit);
   }
-  if (!hit.entry->pte.allows(right, view)) return page_fault(right);
+  if (!hit.entry->pte.allows(right, access_mode)) return page_fault(right);
   address = hit.address;
   return {};
 }
@@ -157,7 +157,7 @@ std::optional<Reach> Translation<Port>::follow() {
     return std::nullopt;
   }
   if (pte.address() % (uint64_t{1} << shift_of(w.level)) != 0) return page_fault(w.right);
-  if (!pte.allows(w.right, h_.privilege.view())) return page_fault(w.right);
+  if (!pte.allows(w.right, h_.privilege.access_mode())) return page_fault(w.right);
   if (pte.bits != pte.touched(w.right).bits) {
     w.pte = pte;
     w.updates = true;
@@ -210,8 +210,8 @@ template <class Port>
 void Hart<Port>::privilege_changed() {
   attention = interruptible();
   if (!translation) return;
-  const View view = privilege.view();
-  translation->mmu.ask_as(static_cast<unsigned>(mode()), view.sum, view.mxr);
+  const AccessMode access_mode = privilege.access_mode();
+  translation->mmu.ask_as(static_cast<unsigned>(mode()), access_mode.sum, access_mode.mxr);
 }
 
 template <class Port>

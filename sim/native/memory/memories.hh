@@ -22,8 +22,10 @@ class Memories {
 
   Bytes line(uint64_t number) { return {pages_.line(number), size_.bytes()}; }
   LineSize line_size() const { return size_; }
-  uint64_t size() const;                               // bytes of the address ranges of all nodes
-  uint64_t touched() const { return pages_.bytes(); }  // bytes of pages that were read or written
+  uint64_t size() const;  // bytes of the address ranges of all nodes
+  uint64_t touched_bytes() const {
+    return pages_.bytes();
+  }  // bytes of pages that were read or written
   const std::vector<MemoryCache>& caches() const { return caches_; }  // a cache for each node
   void load(const std::vector<SegmentSpec>& segments);
 

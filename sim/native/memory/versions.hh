@@ -6,9 +6,8 @@
 // changes of the line up to the core's present time, even if other cores are far behind it or ahead
 // of it in simulated time.
 //
-// Interface: change() is called before each write; at() and last() by a hart whose core holds the
-// line.
-// Invariant: all changes younger than `span` are kept; older ones may be dropped.
+// Interface: change() is called before each write; at() and last_write() by a hart whose core holds
+// the line. Invariant: all changes younger than `span` are kept; older ones may be dropped.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +38,7 @@ class Versions {
   }
 
   // Returns when a doubleword was written last; 0 if the log has no change of it.
-  Time last(uint64_t word) const {
+  Time last_write(uint64_t word) const {
     for (const Change& c : std::views::reverse(changes_of(word)))
       if (c.word == word) return c.when;
     return 0;

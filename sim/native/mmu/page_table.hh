@@ -1,7 +1,7 @@
 // The format of page tables: Sv39 and Sv48, as the RISC-V privileged manual lays them out.
 //
 // Interface: Pte, one entry; Satp, the root's address and the number of levels; Right, the kind of
-// access; View, the mode of the access.
+// access; AccessMode, the privilege of the access.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ inline constexpr uint64_t kPageBytes = uint64_t{1} << kPageShift;
 
 enum class Right : uint8_t { read, write, execute };
 
-// The mode of an access: user or supervisor, with sstatus.SUM and MXR.
-struct View {
+// The privilege of an access: user or supervisor mode, with sstatus.SUM and MXR.
+struct AccessMode {
   bool user = false, sum = false, mxr = false;
 };
 
@@ -33,11 +33,13 @@ struct Pte {
     return has(valid) && !(bits & kReserved) && (has(read) || !has(write));
   }
   uint64_t address() const { return (bits >> 10 & ((uint64_t{1} << 44) - 1)) << kPageShift; }
-  bool allows(Right right, View view) const {
-    if (has(user) ? !view.user && (right == Right::execute || !view.sum) : view.user) return false;
+  bool allows(Right right, AccessMode access_mode) const {
+    if (has(user) ? !access_mode.user && (right == Right::execute || !access_mode.sum)
+                  : access_mode.user)
+      return false;
     if (right == Right::write) return has(write);
     if (right == Right::execute) return has(execute);
-    return has(read) || (view.mxr && has(execute));
+    return has(read) || (access_mode.mxr && has(execute));
   }
   // Returns the entry after an access: with A set, and with D set too if it is a write.
   Pte touched(Right right) const {

@@ -151,7 +151,7 @@ class CriticalPath {
   // the weighted length of all paths.
   Wide weigh(std::vector<uint64_t>& weights) const {
     Wide total = 0;
-    for (const End& end : weighed()) {
+    for (const End& end : weighted_ends()) {
       weights[end.last] += end.weight;
       total += Wide{end.weight} * (end.at - std::min(begin_, end.at));
     }
@@ -165,7 +165,7 @@ class CriticalPath {
   }
   // Returns the ends of the paths, weighted by the harts' rates. The hart that ended last also gets
   // the weight that is left over from rounding.
-  std::vector<End> weighed() const {
+  std::vector<End> weighted_ends() const {
     double rates = 0;
     for (const Hart& h : harts_) rates += rate(h);
     std::vector<End> ends;

@@ -60,7 +60,7 @@ HeldLine* LineCopies::find(Agent core, uint64_t number) {
   return held == held_.end() ? nullptr : held->second;
 }
 
-HeldLine& LineCopies::held(Agent core, uint64_t number) {
+HeldLine& LineCopies::held_line(Agent core, uint64_t number) {
   HeldLine*& held = held_[{number, core}];
   if (!held) held = &all_held_.add(HeldLine{.line = &line(number), .core = core});
   return *held;
@@ -69,7 +69,7 @@ HeldLine& LineCopies::held(Agent core, uint64_t number) {
 std::size_t LineCopies::row(uint32_t hart, Agent core, uint64_t line, uint64_t pc, int64_t kind,
                             uint32_t callers) {
   const std::size_t use = uses_.row(hart, line, pc, kind, callers);
-  if (!uses_[use].held) uses_[use].held = &held(core, line);
+  if (!uses_[use].held) uses_[use].held = &held_line(core, line);
   return use;
 }
 
@@ -96,7 +96,7 @@ void LineCopies::note(HeldLine& held, const Accessed& access) {
 }
 
 void LineCopies::transferred(uint64_t number, Agent from, Agent to) {
-  HeldLine& receiver = held(to, number);
+  HeldLine& receiver = held_line(to, number);
   HeldLine::Passer* passer = receiver.passers;
   while (passer && passer->from != from) passer = passer->next;
   if (!passer)
@@ -105,7 +105,7 @@ void LineCopies::transferred(uint64_t number, Agent from, Agent to) {
 }
 
 void LineCopies::probed(Agent core, uint64_t number, bool invalidates, Loss loss) {
-  HeldLine& loser = held(core, number);
+  HeldLine& loser = held_line(core, number);
   ObservedLine& line = *loser.line;
   line.invalidations += invalidates;
   if (line.history.empty()) {
@@ -153,7 +153,7 @@ void LineCopies::finish() {
   all_held_.each([this](HeldLine& held) { count_needless(held); });
 }
 
-std::vector<LineCopies::Passed> LineCopies::passed() const {
+std::vector<LineCopies::Passed> LineCopies::passed_lines() const {
   std::vector<Passed> all;
   all_held_.each([&](const HeldLine& held) {
     for (const HeldLine::Passer* p = held.passers; p; p = p->next)

@@ -119,7 +119,7 @@ class LineCopies {
     Agent from, to;
     uint64_t times;
   };
-  std::vector<Passed> passed() const;
+  std::vector<Passed> passed_lines() const;
   std::vector<std::pair<uint64_t, uint64_t>> invalidations() const;  // pairs (line, count)
   std::size_t lines() const { return all_lines_.size(); }
   const ObservedLine* find(uint64_t number) const;
@@ -141,7 +141,7 @@ class LineCopies {
   };
 
   ObservedLine& line(uint64_t number);
-  HeldLine& held(Agent core, uint64_t number);  // created if missing; keeps its address
+  HeldLine& held_line(Agent core, uint64_t number);  // created if missing; keeps its address
   HeldLine* find(Agent core, uint64_t number);
   void note(HeldLine& held, const Accessed& access);
   void count_needless(HeldLine& held);

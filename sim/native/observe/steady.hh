@@ -52,7 +52,7 @@ inline std::size_t warm_up(const Spans& spans) {
 }
 
 // Returns the spans in which all harts take part, without the first 1/4 and the last 1/8 (W2.1).
-inline Spans together(const Pace& pace) {
+inline Spans spans_together(const Pace& pace) {
   Spans spans;
   pace.each([&](const Pace::Span& span) { spans.push_back(span); });
   if (spans.empty()) return {};
@@ -72,7 +72,7 @@ inline Spans together(const Pace& pace) {
 
 inline Steady steady(const Pace& pace) {
   using namespace steady_state;
-  Spans spans = together(pace);
+  Spans spans = spans_together(pace);
   const auto cut = [&] {
     spans.erase(spans.begin(),
                 spans.begin() + static_cast<std::ptrdiff_t>(kBatch * warm_up(spans)));

@@ -46,8 +46,8 @@ struct Waited {
 };
 
 struct Summary {
-  // Sums of the rows within the region of interest, by line and stretch. They include the waits on
-  // the critical path of harts that have not entered the region yet.
+  // Sums of the rows within the region of interest, by line and stretch. A row outside the region
+  // adds only its share of the critical path.
   std::vector<Sum> sums;
   std::vector<Sum> others;      // sums of the rows outside the region, by line
   std::vector<Waited> waiting;  // rows in `sums`

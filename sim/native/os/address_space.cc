@@ -119,7 +119,7 @@ std::vector<uint64_t> AddressSpace::touched_pages(uint64_t begin, uint64_t end) 
   const auto add = [&](uint64_t page) {
     if (page * kPage - begin < end - begin) touched_here.push_back(page * kPage);
   };
-  if (end - begin < touched()) {
+  if (end - begin < touched_bytes()) {
     for (uint64_t page = begin / kPage; page < end / kPage; ++page)
       if (pages_.contains(page) || hidden_.contains(page)) add(page);
   } else {

@@ -84,7 +84,7 @@ class AddressSpace {
     pages_.erase(address / kPage);
     hidden_.erase(address / kPage);
   }
-  uint64_t touched() const { return (pages_.size() + hidden_.size()) * kPage; }
+  uint64_t touched_bytes() const { return (pages_.size() + hidden_.size()) * kPage; }
   // Returns the addresses of the touched pages of a range, in ascending order.
   std::vector<uint64_t> touched_pages(uint64_t begin, uint64_t end) const;
 

@@ -16,23 +16,23 @@ namespace uncore::calls {
 #undef CALL
 #undef PROGRESS
 
+constexpr uint64_t kClockRealtime = 0, kClockMonotonic = 1;
 // Reads a timespec at `from`, which is `relative` to now or an absolute time of `clock`, and sets
 // `then` to this time on the hart's clock, in ps. On the realtime clock, simulated time 0 is the
 // beginning of 2026 (K11, time_calls.cc).
-constexpr uint64_t kClockRealtime = 0, kClockMonotonic = 1;
 Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then);
 
-// Reads an array of `count` iovecs at `from` (file_calls.cc).
 constexpr uint64_t kMostParts = 1024;  // UIO_MAXIOV
+// Reads an array of `count` iovecs at `from` (file_calls.cc).
 Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t count, UserBuffers& parts);
 // Opens two descriptors, with O_CLOEXEC if `flags` has it, and writes them to `to`; on an error
 // opens neither (pipe.cc).
 Work give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to,
                uint64_t flags);
-// Returns a pipe's capacity in bytes. If `sets`, first sets it to `bytes`, rounded up to a power of
-// two (F_SETPIPE_SZ). Returns -EBADF for a file that is no pipe (pipe.cc).
 // Returns false if a seal prevents this change of the file's rights (file_calls.cc).
 bool may_change_mode(const Inode& inode, uint64_t mode);
+// Returns a pipe's capacity in bytes. If `sets`, first sets it to `bytes`, rounded up to a power of
+// two (F_SETPIPE_SZ). Returns -EBADF for a file that is no pipe (pipe.cc).
 int64_t resize_pipe(const OpenFileRef& file, bool sets, uint32_t bytes);
 // Replaces the signal mask by the set at `from` until the call ends. If `from` is null, the mask
 // stays as it is (poll_calls.cc).

@@ -79,7 +79,7 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
   ItemRef find(uint64_t descriptor, const OpenFileRef& file);
   ItemRef add(uint64_t descriptor, OpenFileRef file);
   void remove(const ItemRef& item);
-  std::vector<OpenFileRef> watched() const;  // the watched files that are still open
+  std::vector<OpenFileRef> watched_files() const;  // the watched files that are still open
   // Puts the item on the ready list. The caller wakes the tasks that wait for this epoll.
   void add_ready(const ItemRef& item) {
     if (std::ranges::find(ready_list_, item) == ready_list_.end()) ready_list_.push_back(item);
@@ -131,7 +131,7 @@ void Epoll::remove(const ItemRef& item) {
   std::erase(ready_list_, item);
 }
 
-std::vector<OpenFileRef> Epoll::watched() const {
+std::vector<OpenFileRef> Epoll::watched_files() const {
   std::vector<OpenFileRef> files;
   for (const ItemRef& item : items_)
     if (item->is_open()) files.push_back(item->file);
@@ -159,7 +159,7 @@ unsigned levels_below(OpenFile& file, Levels& known) {
   const auto* const epoll = dynamic_cast<Epoll*>(&file);
   if (!is_new || !epoll) return at->second;
   unsigned max_levels = 0;
-  for (const OpenFileRef& inner : epoll->watched())
+  for (const OpenFileRef& inner : epoll->watched_files())
     max_levels = std::max(max_levels, levels_below(*inner.operator->(), known));
   return at->second = max_levels + 1;
 }

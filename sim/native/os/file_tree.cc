@@ -120,8 +120,8 @@ FileTree::Found FileTree::walk(const InodeRef& from, std::string_view path,
         link_policy == LinkPolicy::follow ||
         (slash ? link_policy == LinkPolicy::no_follow : link_policy == LinkPolicy::create);
     if (!node->is_directory()) return failure(-ENOTDIR);
-    const bool wants_name = is_last && link_policy == LinkPolicy::name_only;
-    if (name.size() > kLongestName && !wants_name) return failure(-ENAMETOOLONG);
+    const bool returns_name_only = is_last && link_policy == LinkPolicy::name_only;
+    if (name.size() > kLongestName && !returns_name_only) return failure(-ENAMETOOLONG);
     if (name.empty() || name == "." || name == "..") {
       const InodeRef above = name == ".." ? node->parent.lock() : node;
       node = above ? above : node;

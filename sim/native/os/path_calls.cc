@@ -96,13 +96,13 @@ Work enter_new(Linux& os, Task& t, uint64_t directory, uint64_t text, InodeRef n
   co_return 0;
 }
 
-uint32_t masked(const Linux& os, uint64_t mode) {
+uint32_t masked_mode(const Linux& os, uint64_t mode) {
   return static_cast<uint32_t>(mode & 07777 & ~uint64_t{os.files.mask});
 }
 
 // Creates a file for openat with O_CREAT.
 InodeRef create(Linux& os, const Found& found, uint64_t mode) {
-  const InodeRef node = os.files.tree.make(Inode::Kind::file, masked(os, mode));
+  const InodeRef node = os.files.tree.make(Inode::Kind::file, masked_mode(os, mode));
   os.files.tree.enter(found.directory, found.name, node);
   return node;
 }
@@ -204,7 +204,7 @@ Work openat(Linux& os, Task& t) {
   if (failed < 0) co_return failed;
   if ((flags & O_TMPFILE) == O_TMPFILE) {
     if (!found.node || !found.node->is_directory()) co_return found.node ? -ENOTDIR : -ENOENT;
-    found.node = os.files.tree.make(Inode::Kind::file, masked(os, t.args[3]));
+    found.node = os.files.tree.make(Inode::Kind::file, masked_mode(os, t.args[3]));
     found.node->links = 0;
   } else {
     if (const int64_t may = may_open(found, flags); may < 0) co_return may;
@@ -245,7 +245,7 @@ Work write_statfs(Linux& os, Task& t, uint64_t to) {
   } about;
   static_assert(sizeof about == 120);
   about.blocks = os.context.room / kPage;
-  about.free = about.available = (os.context.room - os.memory.space.touched()) / kPage;
+  about.free = about.available = (os.context.room - os.memory.space.touched_bytes()) / kPage;
   about.files = about.blocks, about.free_files = about.free;  // each free page can hold a file
   co_return co_await os.memory.write(t, about, to);
 }
@@ -386,7 +386,7 @@ Work linkat(Linux& os, Task& t) {
 }
 
 Work mkdirat(Linux& os, Task& t) {
-  const InodeRef node = os.files.tree.make(Inode::Kind::directory, masked(os, t.args[2]));
+  const InodeRef node = os.files.tree.make(Inode::Kind::directory, masked_mode(os, t.args[2]));
   co_return co_await enter_new(os, t, t.args[0], t.args[1], node, true);
 }
 

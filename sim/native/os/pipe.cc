@@ -90,7 +90,7 @@ int64_t calls::resize_pipe(const OpenFileRef& file, bool sets, uint32_t bytes) {
   if (bytes > uint32_t{1} << 31) return -EINVAL;
   const std::size_t room = std::bit_ceil(std::max(bytes, kPage));
   if (room > kMost && room > stream.room()) return -EPERM;
-  if (room < stream.filled()) return -EBUSY;
+  if (room < stream.filled_bytes()) return -EBUSY;
   stream.set_room(room);
   return static_cast<int64_t>(room);
 }

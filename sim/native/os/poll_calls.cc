@@ -101,7 +101,7 @@ Work read_sets(Linux& os, Task& t, Sets& sets) {
 
 // Returns the events to report to select, which regards a hang-up or an error as readable, and an
 // error also as writable.
-uint16_t selected(uint16_t wanted, uint16_t ready) {
+uint16_t selected_events(uint16_t wanted, uint16_t ready) {
   uint16_t found = wanted & ready;
   if (ready & (POLLHUP | POLLERR)) found |= wanted & POLLIN;
   if (ready & POLLERR) found |= wanted & POLLOUT;
@@ -117,7 +117,7 @@ Work write_sets(Linux& os, Task& t, Sets& sets, const std::vector<PollFd>& entri
   for (const PollFd& entry : entries) {
     const auto d = static_cast<uint64_t>(entry.descriptor);
     const OpenFileRef file = os.files.at(d);
-    const uint16_t found = file ? selected(entry.events, file->poll(t)) : 0;
+    const uint16_t found = file ? selected_events(entry.events, file->poll(t)) : 0;
     for (std::size_t set = 0; set < sets.asked.size(); ++set) {
       if (sets.asked[set].empty()) continue;
       uint64_t& word = sets.asked[set][d / 64];

@@ -30,7 +30,7 @@ std::string name(const Linux& os) {
   return path.substr(path.rfind('/') + 1, kLongestComm);
 }
 
-uint64_t mapped(const Linux& os) {
+uint64_t mapped_bytes(const Linux& os) {
   uint64_t size = 0;
   for (const auto& [begin, area] : os.memory.space.areas()) size += area.end - begin;
   return size;
@@ -60,7 +60,7 @@ std::string cpus(const Task& t) {
 }  // namespace
 
 std::string status(const Linux& os, const Task& t) {
-  const uint64_t size = mapped(os) >> 10, touched = os.memory.space.touched() >> 10;
+  const uint64_t size = mapped_bytes(os) >> 10, touched = os.memory.space.touched_bytes() >> 10;
   const auto id = os.tasks.pid();
   constexpr uint32_t u = Linux::kUser;
   std::string all =
@@ -82,21 +82,21 @@ std::string stat(const Linux& os, const Task& t) {
       text("%u (%s) R 1 %u %u", os.tasks.pid(), name(os).c_str(), os.tasks.pid(), os.tasks.pid());
   for (unsigned field = 7; field <= kStatFields; ++field) {
     uint64_t value = 0;
-    if (field == 14) value = passed;                                           // utime
-    if (field == 18) value = 20;                                               // priority
-    if (field == 20) value = os.tasks.alive();                                 // num_threads
-    if (field == 23) value = mapped(os);                                       // vsize
-    if (field == 24) value = os.memory.space.touched() / AddressSpace::kPage;  // rss
-    if (field == 28) value = os.context.process().stack;                       // startstack
-    if (field == 39) value = t.hart;                                           // processor
+    if (field == 14) value = passed;                                                 // utime
+    if (field == 18) value = 20;                                                     // priority
+    if (field == 20) value = os.tasks.alive();                                       // num_threads
+    if (field == 23) value = mapped_bytes(os);                                       // vsize
+    if (field == 24) value = os.memory.space.touched_bytes() / AddressSpace::kPage;  // rss
+    if (field == 28) value = os.context.process().stack;                             // startstack
+    if (field == 39) value = t.hart;                                                 // processor
     line += ' ' + std::to_string(value);
   }
   return line + '\n';
 }
 
 std::string statm(const Linux& os, const Task&) {
-  const uint64_t size = mapped(os) / AddressSpace::kPage;
-  const uint64_t touched = os.memory.space.touched() / AddressSpace::kPage;
+  const uint64_t size = mapped_bytes(os) / AddressSpace::kPage;
+  const uint64_t touched = os.memory.space.touched_bytes() / AddressSpace::kPage;
   return text("%" PRIu64 " %" PRIu64 " 0 0 0 %" PRIu64 " 0\n", size, touched, touched);
 }
 

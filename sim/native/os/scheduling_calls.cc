@@ -33,15 +33,15 @@ constexpr bool has_priorities(uint64_t policy) {
 }
 
 // Returns the task that a call names; 0 is the caller.
-Task* named(Linux& os, Task& t, uint64_t tid) {
+Task* named_task(Linux& os, Task& t, uint64_t tid) {
   const auto number = static_cast<uint32_t>(tid);
   return number ? os.tasks.find(number) : &t;
 }
 bool is_negative(uint64_t tid) { return static_cast<int32_t>(tid) < 0; }
 
-Work set_policy(Linux& os, Task& t, uint64_t flagged, uint64_t from) {
-  Task* const whose = named(os, t, t.args[0]);
-  const uint64_t policy = flagged & ~SCHED_RESET_ON_FORK;
+Work set_policy(Linux& os, Task& t, uint64_t policy_and_flag, uint64_t from) {
+  Task* const whose = named_task(os, t, t.args[0]);
+  const uint64_t policy = policy_and_flag & ~SCHED_RESET_ON_FORK;
   uint32_t priority = 0;
   if (!from || is_negative(t.args[0])) co_return -EINVAL;
   const int64_t failed = co_await os.memory.read(t, from, priority);
@@ -50,7 +50,7 @@ Work set_policy(Linux& os, Task& t, uint64_t flagged, uint64_t from) {
   if (!is_known(policy)) co_return -EINVAL;
   const bool fits = has_priorities(policy) ? priority - 1 < kMostPriority : priority == 0;
   if (!fits) co_return -EINVAL;
-  whose->resets_on_fork = flagged & SCHED_RESET_ON_FORK;
+  whose->resets_on_fork = policy_and_flag & SCHED_RESET_ON_FORK;
   co_return co_await os.scheduler.change(t, *whose, static_cast<uint32_t>(policy), priority);
 }
 int64_t policy_of(const Task& t) {
@@ -74,7 +74,7 @@ Work getcpu(Linux& os, Task& t) {
 }
 
 Work sched_getaffinity(Linux& os, Task& t) {
-  const Task* const whose = named(os, t, t.args[0]);
+  const Task* const whose = named_task(os, t, t.args[0]);
   const std::size_t harts = os.context.harts.size();
   const auto size = static_cast<uint32_t>(t.args[1]);
   std::vector<uint8_t> set((harts + 63) / 64 * 8);
@@ -87,7 +87,7 @@ Work sched_getaffinity(Linux& os, Task& t) {
 }
 
 Work sched_setaffinity(Linux& os, Task& t) {
-  Task* const whose = named(os, t, t.args[0]);
+  Task* const whose = named_task(os, t, t.args[0]);
   const std::size_t harts = os.context.harts.size();
   std::vector<uint8_t> set(std::min<uint64_t>(static_cast<uint32_t>(t.args[1]), (harts + 7) / 8));
   const int64_t failed = co_await os.memory.copy_in(t, t.args[2], set);
@@ -107,19 +107,19 @@ Work sched_setscheduler(Linux& os, Task& t) {
 }
 
 Work sched_setparam(Linux& os, Task& t) {
-  const Task* const whose = named(os, t, t.args[0]);
+  const Task* const whose = named_task(os, t, t.args[0]);
   const uint64_t policy = whose ? static_cast<uint64_t>(policy_of(*whose)) : SCHED_OTHER;
   co_return co_await set_policy(os, t, policy, t.args[1]);
 }
 
 Work sched_getscheduler(Linux& os, Task& t) {
-  const Task* const whose = named(os, t, t.args[0]);
+  const Task* const whose = named_task(os, t, t.args[0]);
   if (is_negative(t.args[0])) co_return -EINVAL;
   co_return whose ? policy_of(*whose) : -ESRCH;
 }
 
 Work sched_getparam(Linux& os, Task& t) {
-  const Task* const whose = named(os, t, t.args[0]);
+  const Task* const whose = named_task(os, t, t.args[0]);
   if (!t.args[1] || is_negative(t.args[0])) co_return -EINVAL;
   if (!whose) co_return -ESRCH;
   co_return co_await os.memory.put(t, t.args[1], whose->priority, 4);
@@ -129,7 +129,7 @@ Work sched_getparam(Linux& os, Task& t) {
 // slices.
 Work sched_rr_get_interval(Linux& os, Task& t) {
   constexpr uint64_t kSecond = 1'000'000'000;
-  const Task* const whose = named(os, t, t.args[0]);
+  const Task* const whose = named_task(os, t, t.args[0]);
   if (is_negative(t.args[0])) co_return -EINVAL;
   if (!whose) co_return -ESRCH;
   const uint64_t ns = whose->policy == Task::kFifo ? 0 : os.context.process().costs.quantum / 1000;
@@ -149,13 +149,13 @@ Work sched_get_priority_min(Linux&, Task& t) {
 // Returns 20 minus the nice value, as Linux's system call does.
 Work getpriority(Linux& os, Task& t) {
   if (static_cast<uint32_t>(t.args[0]) != PRIO_PROCESS) co_return -EINVAL;
-  const Task* const whose = named(os, t, t.args[1]);
+  const Task* const whose = named_task(os, t, t.args[1]);
   co_return whose ? kNicest + 1 - whose->nice : -ESRCH;
 }
 
 Work setpriority(Linux& os, Task& t) {
   if (static_cast<uint32_t>(t.args[0]) != PRIO_PROCESS) co_return -EINVAL;
-  Task* const whose = named(os, t, t.args[1]);
+  Task* const whose = named_task(os, t, t.args[1]);
   if (!whose) co_return -ESRCH;
   whose->nice = std::clamp(static_cast<int32_t>(t.args[2]), kLeastNice, kNicest);
   co_return 0;

@@ -8,7 +8,7 @@ namespace {
 constexpr uint64_t kSetBytes = 8;  // size of sigset_t
 enum : uint64_t { SIG_BLOCK = 0, SIG_UNBLOCK = 1, SIG_SETMASK = 2 };
 
-uint64_t masked(uint64_t mask, uint64_t operation, uint64_t set) {
+uint64_t changed_mask(uint64_t mask, uint64_t operation, uint64_t set) {
   if (operation == SIG_BLOCK) return mask | set;
   return operation == SIG_UNBLOCK ? mask & ~set : set;
 }
@@ -53,7 +53,7 @@ Work rt_sigprocmask(Linux& os, Task& t) {
     const int64_t failed = co_await os.memory.read(t, t.args[1], set);
     if (failed < 0) co_return failed;
     if (operation > SIG_SETMASK) co_return -EINVAL;
-    co_await os.signals.block(t, masked(former, operation, set));
+    co_await os.signals.block(t, changed_mask(former, operation, set));
   }
   if (!t.args[2]) co_return 0;
   co_return co_await os.memory.put(t, t.args[2], former, kSetBytes);

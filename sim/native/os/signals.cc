@@ -22,11 +22,11 @@ constexpr bool is_ignored_by_default(unsigned signal) {
 }
 
 // Returns the set of signals that wake a task: those not blocked, and those it waits for.
-uint64_t accepted(const Task& t) { return ~t.blocked | t.awaited; }
+uint64_t accepted_signals(const Task& t) { return ~t.blocked | t.awaited; }
 
 // Returns the result of sending a signal that could not be queued. As in Linux, kill(2) does not
 // fail, because the signal is pending already.
-int64_t unqueued(const SignalInfo& info) { return info.code == SI_USER ? 0 : -EAGAIN; }
+int64_t error_if_unqueued(const SignalInfo& info) { return info.code == SI_USER ? 0 : -EAGAIN; }
 
 // Makes the task repeat the system call that a signal has interrupted.
 void restart(Task& t) {
@@ -72,7 +72,7 @@ Work Signals::notify(Flow& by, uint32_t from, Task& to) {
 // Notifies one task that accepts a signal of the set: the first in the order of creation (K12.1).
 Work Signals::notify_any(Flow& by, uint32_t from, uint64_t set) {
   const auto takes = [&](const auto& task) {
-    return task->state != Task::State::dead && (set & accepted(*task));
+    return task->state != Task::State::dead && (set & accepted_signals(*task));
   };
   const auto task = std::ranges::find_if(tasks_.all(), takes);
   if (task != tasks_.all().end()) co_await notify(by, from, **task);
@@ -82,16 +82,16 @@ Work Signals::notify_any(Flow& by, uint32_t from, uint64_t set) {
 Work Signals::send(Flow& by, uint32_t from, Task& to, SignalInfo info) {
   const uint64_t bit = signal_bit(info.number);
   if (ignores(info.number) && !(to.blocked & bit)) co_return 0;
-  if (!to.pending.try_add(info)) co_return unqueued(info);
+  if (!to.pending.try_add(info)) co_return error_if_unqueued(info);
   if (!watched.empty()) co_await watched.wake_all(scheduler_, by, from, POLLIN);
-  if (accepted(to) & bit) co_await notify(by, from, to);
+  if (accepted_signals(to) & bit) co_await notify(by, from, to);
   co_return 0;
 }
 
 Work Signals::send_to_process(Flow& by, uint32_t from, SignalInfo info) {
   const uint64_t bit = signal_bit(info.number);
   if (ignores(info.number) && !(tasks_.first().blocked & bit)) co_return 0;
-  if (!shared_.try_add(info)) co_return unqueued(info);
+  if (!shared_.try_add(info)) co_return error_if_unqueued(info);
   if (!watched.empty()) co_await watched.wake_all(scheduler_, by, from, POLLIN);
   co_return co_await notify_any(by, from, bit);
 }

@@ -318,7 +318,7 @@ Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t f
 }
 
 // Returns the buffer of sendto or recvfrom, cut to MAX_RW_COUNT bytes as in Linux.
-UserBuffer part_of(const Task& t) {
+UserBuffer buffer_argument(const Task& t) {
   constexpr uint64_t kMost = 0x7ffff000;  // MAX_RW_COUNT
   return {t.args[1], std::min(t.args[2], kMost)};
 }
@@ -443,7 +443,7 @@ Work getpeername(Linux& os, Task& t) {
 
 Work sendto(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
-  const UserBuffers parts(1, part_of(t));
+  const UserBuffers parts(1, buffer_argument(t));
   const Address destination{t.args[4], t.args[5]};
   if (!UserMemory::is_range(parts[0].address, parts[0].size)) co_return -EFAULT;
   if (!socket) co_return no_socket(os, t.args[0]);
@@ -452,7 +452,7 @@ Work sendto(Linux& os, Task& t) {
 
 Work recvfrom(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
-  const UserBuffers parts(1, part_of(t));
+  const UserBuffers parts(1, buffer_argument(t));
   const Address from{t.args[4], t.args[5]};
   bool truncated = false;
   if (!UserMemory::is_range(parts[0].address, parts[0].size)) co_return -EFAULT;
@@ -526,8 +526,8 @@ enum : uint32_t {  // SO_
   kPeekOffset = 42,
 };
 constexpr bool is_flag(uint32_t option) {  // options whose value becomes 0 or 1
-  constexpr uint32_t kFlagged[] = {1, 2, 5, 6, 9, 10, 15, 16, 34, 40, 41, 43, 44, 45};
-  return std::ranges::find(kFlagged, option) != std::end(kFlagged);
+  constexpr uint32_t kFlagOptions[] = {1, 2, 5, 6, 9, 10, 15, 16, 34, 40, 41, 43, 44, 45};
+  return std::ranges::find(kFlagOptions, option) != std::end(kFlagOptions);
 }
 constexpr std::size_t bytes_of(uint32_t option) {
   if (option == kReceiveTime || option == kSendTime) return 2 * sizeof(int64_t);

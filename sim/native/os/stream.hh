@@ -62,10 +62,10 @@ class Stream {
   bool is_writer_closed() const { return writer_closed_; }  // the writing end is closed
   bool has_some() const { return !parts_.empty(); }
   bool has_room(std::size_t size) const {
-    return filled() + (pages_ ? kPipeBuf : size) <= room_ || bytes_ == 0;
+    return filled_bytes() + (pages_ ? kPipeBuf : size) <= room_ || bytes_ == 0;
   }
   // Returns how much of the room is taken.
-  std::size_t filled() const { return pages_ ? parts_.size() * kPipeBuf : bytes_; }
+  std::size_t filled_bytes() const { return pages_ ? parts_.size() * kPipeBuf : bytes_; }
   std::size_t bytes() const {
     return datagrams_ && has_some() ? parts_.front().bytes.size() : bytes_;
   }

@@ -20,7 +20,7 @@ class Slices {
     return s.free_at = std::max(now, s.free_at) + service;
   }
   // Returns the time for which the busiest slice has been occupied so far.
-  Time busiest() const { return std::ranges::max(slices_, {}, &Slice::busy).busy; }
+  Time max_busy_time() const { return std::ranges::max(slices_, {}, &Slice::busy).busy; }
 
  private:
   struct Slice {

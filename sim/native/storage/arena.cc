@@ -158,7 +158,7 @@ std::optional<Arena> Arena::for_restore(Place saved) {
 Arena::Arena(Arena&& other) noexcept
     : number_(other.number_),
       saved_module_(other.saved_module_),
-      restored_words_(other.restored_words_),
+      group_end_(other.group_end_),
       remaining_(other.remaining_),
       owns_mapping_(std::exchange(other.owns_mapping_, false)) {}
 
@@ -205,13 +205,13 @@ bool Arena::put(std::span<const uint64_t> packed) {
   for (const uint64_t word : packed) {
     if (remaining_) {
       const bool moves = word - saved_module_ < module.size;  // the word points into the module
-      to[restored_words_ - kGroup + lowest_bit(remaining_)] =
+      to[group_end_ - kGroup + lowest_bit(remaining_)] =
           moves ? word + module.begin - saved_module_ : word;
       remaining_ &= remaining_ - 1;
     } else {
-      if (restored_words_ == kWords) return false;
+      if (group_end_ == kWords) return false;
       remaining_ = word;
-      restored_words_ += kGroup;
+      group_end_ += kGroup;
     }
   }
   return true;

@@ -73,10 +73,10 @@ class Arena {
       : number_(number), saved_module_(saved_module) {}
 
   uint32_t number_;
-  uint64_t saved_module_;           // address of the module when the image was saved
-  std::size_t restored_words_ = 0;  // end of the group of words that put() is restoring
-  uint64_t remaining_ = 0;          // mask of that group's nonzero words that are still missing
-  bool owns_mapping_ = true;        // false after a move
+  uint64_t saved_module_;      // address of the module when the image was saved
+  std::size_t group_end_ = 0;  // end of the group of words that put() is restoring
+  uint64_t remaining_ = 0;     // mask of that group's nonzero words that are still missing
+  bool owns_mapping_ = true;   // false after a move
 };
 
 }  // namespace uncore

@@ -12,7 +12,7 @@ from hashlib import sha512
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore.boot.flattened_tree import Tree, flat, two_cells
-from uncore.engine.initial_memory import TIMEBASE, UNPRIVILEGED, isa
+from uncore.engine.initial_memory import TIMEBASE, UNPRIVILEGED_EXTENSIONS, isa
 from uncore.program.abi import CONSTANTS
 from uncore.topology.route import Routes, nearest_memories
 
@@ -23,7 +23,7 @@ RAM = 0x80000000
 UART = CONSTANTS["UC_UART_BASE"]
 # addresses of the interrupt files and of the APLIC, as on QEMU's `virt`
 INTERRUPT_FILES, APLIC = 0x28000000, 0x0D000000
-EXTENSIONS = (*UNPRIVILEGED, "ssaia", "sstc", "svadu")
+EXTENSIONS = (*UNPRIVILEGED_EXTENSIONS, "ssaia", "sstc", "svadu")
 # Seeds Linux's random numbers. Until they are ready, each system call would draw one under a global
 # lock.
 RANDOM_SEED = sha512(b"uncore").digest()

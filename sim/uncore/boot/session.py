@@ -94,7 +94,7 @@ class Session:
 
     def _look(self) -> None:
         letters, looks = len(self.console), 0
-        prompts = self.run.listens and not self.console.endswith("\n")
+        prompts = self.run.kernel_awaits_input and not self.console.endswith("\n")
         if prompts and letters == self.console_state.said:
             looks = self.console_state.looks + (LOOKS_IF_ASLEEP if self.run.sleeps else 1)
         self.console_state = ConsoleState(looks, letters, self.memory)

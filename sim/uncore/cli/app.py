@@ -31,7 +31,7 @@ from uncore.cli.commands import COMMANDS
 from uncore.cli.options import show_unfinished
 from uncore.cli.status import INTERRUPTED, MISTAKE, OK
 from uncore.drawing import width
-from uncore.errors import UncoreError, UserError, nearest
+from uncore.errors import UncoreError, UserError, suggestion
 from uncore.job.option_values import FORCE_FLAG, overwrites
 from uncore.support import plugins
 from uncore.support.plugins import Task
@@ -224,7 +224,7 @@ def _user_message(error: CycloptsError) -> str:
         word, commands = error.unused_tokens[0], {**COMMANDS, **plugins.commands()}
         if word in OTHER_NAMES:
             return f"there is no command '{word}'; that is uncore {OTHER_NAMES[word]}"
-        return f"there is no command '{word}'.{nearest(word, commands)} See uncore --help"
+        return f"there is no command '{word}'.{suggestion(word, commands)} See uncore --help"
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         return f"{command} takes no '{error.unused_tokens[0]}' here; see {command} --help"
     if isinstance(error, MissingArgumentError) and error.argument and not error.keyword:

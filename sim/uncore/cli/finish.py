@@ -18,7 +18,7 @@ from uncore.cli.options import Chart, command, note, show_unfinished
 from uncore.cli.options.of_run import Outputs
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
-from uncore.engine import EngineOptions, Probes
+from uncore.engine import EngineOptions, Observers
 from uncore.errors import GuestError, Unfinished
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
@@ -35,7 +35,8 @@ from uncore.support.printable import plain
 from uncore.support.signals import saving
 from uncore.topology import migration
 
-PointObservations = tuple[Job, dict[str, Any]]  # job of one point, and its observations by probe
+# job of one point, and the observations of its run by the observers' names (engine.OBSERVERS)
+PointObservations = tuple[Job, dict[str, Any]]
 # job of a point whose program failed or was interrupted, and the exception
 EndedPoint = tuple[Job | None, BaseException]
 
@@ -53,11 +54,11 @@ def finish(
 ) -> int:
     log, json = outputs.log, outputs.json
     _check_chart(chart, jobs)
-    probes = _probes(lines=outputs.lines, log=log, calls=calls, files=outputs.keep)
+    observers = _observers(lines=outputs.lines, log=log, calls=calls, files=outputs.keep)
     with saving() as hold:
         all_jobs = [*jobs, *(job for group in sampled for job in group)]
         results, observations, ends = _simulate(
-            all_jobs, workers, probes, engine_options, resume, hold
+            all_jobs, workers, observers, engine_options, resume, hold
         )
         results = with_intervals(results[: len(jobs)], sampled, results[len(jobs) :])
         save_files(Results(results), outputs)
@@ -147,7 +148,7 @@ def _print_hints(jobs: Sequence[Job]) -> None:
         note(open_choice)
 
 
-def _probes(**switches: object) -> Probes:
+def _observers(**switches: object) -> Observers:
     return frozenset(name for name, enabled in switches.items() if enabled)
 
 
@@ -185,7 +186,7 @@ def draw(results: Sequence[Result], chart: Chart) -> None:
 def _simulate(
     jobs: Sequence[Job],
     workers: AbstractContextManager[Workers],
-    probes: Probes,
+    observers: Observers,
     engine_options: EngineOptions,
     resume: bool,
     ended: Callable[[], None],
@@ -203,7 +204,7 @@ def _simulate(
             crew,
             lambda job, point: advance(point.threads),
             lambda job, error: ends.append((job, error)),
-            probes,
+            observers,
             tick=lambda operations, reached, under_way=1: advance.reached(reached, under_way),
             seen=lambda job, observed: _add_observations(job, observed, observations),
             engine_options=engine_options,

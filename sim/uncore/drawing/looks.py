@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 # Colours that colour-blind readers can distinguish, too (Okabe and Ito).
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"]
 MARKERS = ["circle", "square", "triangle", "diamond", "down", "plus", "star", "cross"]
-LINES = ["solid", "dashdot", "dotted"]  # dashed lines are reserved for measurements
+LINE_STYLES = ["solid", "dashdot", "dotted"]  # dashed lines are reserved for measurements
 INK, SOFT, EDGE = "#1c2128", "#57606a", "#b5bac0"
 STYLE: Any = {
     "font.size": 9.5,
@@ -42,4 +42,4 @@ def style(number: int) -> Style:
     """
     repetition, colour = divmod(number, len(COLOURS))
     marker = MARKERS[(colour + repetition) % len(MARKERS)]
-    return Style(COLOURS[colour], marker, LINES[repetition % len(LINES)])
+    return Style(COLOURS[colour], marker, LINE_STYLES[repetition % len(LINE_STYLES)])

@@ -85,10 +85,10 @@ def _alignment(column: Column) -> str:
 
 def figure(panels: Sequence[Panel]) -> str:
     """Returns the panels as HTML, drawn as by `--plot`, side by side if they fit."""
-    return f'<div class="figures">{"".join(map(_drawn, panels))}</div>' if panels else ""
+    return f'<div class="figures">{"".join(map(_picture_html, panels))}</div>' if panels else ""
 
 
-def _drawn(panel: Panel) -> str:
+def _picture_html(panel: Panel) -> str:
     size = SMALL_FIGURE_INCHES if isinstance(panel, Curves) else PANEL_SIZE_INCHES
     with tempfile.TemporaryDirectory() as folder:
         svg = picture(Path(folder) / "panel.svg", panel, size=size).read_text()

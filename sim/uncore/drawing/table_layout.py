@@ -58,12 +58,15 @@ class TableLayout:
 def laid_out(
     columns: Sequence[Headed], lines: Sequence[Sequence[str]], width: int, wide: bool
 ) -> TableLayout:
-    sized = [_sized(n, column, [line[n] for line in lines]) for n, column in enumerate(columns)]
+    sized = [
+        _at_smallest_width(n, column, [line[n] for line in lines])
+        for n, column in enumerate(columns)
+    ]
     keys = [p for p, column in zip(sized, columns, strict=True) if column.key] or sized[:1]
     others = [p for p in sized if p not in keys]
     if wide:
         everything = [*keys, *others]
-        return TableLayout([Block("", [_whole(p) for p in everything])])
+        return TableLayout([Block("", [_at_full_width(p) for p in everything])])
     layout = TableLayout()
     for group in dict.fromkeys(columns[p.index].group for p in others) or [""]:
         members = [p for p in others if columns[p.index].group == group]
@@ -76,7 +79,7 @@ def laid_out(
     return layout
 
 
-def _sized(index: int, column: Headed, cells: Sequence[str]) -> Placed:
+def _at_smallest_width(index: int, column: Headed, cells: Sequence[str]) -> Placed:
     """Returns a column with the smallest width that its words and numbers allow."""
     widest = max(map(len, cells), default=0)
     if column.left:
@@ -89,7 +92,7 @@ def _longest_word(texts: Iterable[str]) -> int:
     return max((len(word) for text in texts for word in text.split()), default=0)
 
 
-def _whole(placed: Placed) -> Placed:
+def _at_full_width(placed: Placed) -> Placed:
     return Placed(placed.index, placed.wanted, placed.wanted)
 
 

@@ -64,7 +64,7 @@ def write(path: Path, panels: Sequence[Panel]) -> None:
     figures = []
     for panel in panels:
         traces, layout = figure(panel)
-        figures.append(_plain([traces, layout]))
+        figures.append(_with_escaped_texts([traces, layout]))
     panel_html = (f'<h1>{escape(panel.title)}</h1><div class="plot"></div>' for panel in panels)
     body = f"<main>{''.join(panel_html)}</main>"
     data = {"FIGURES": figures, "CONFIG": PLOTLY_CONFIG}
@@ -74,13 +74,17 @@ def write(path: Path, panels: Sequence[Panel]) -> None:
     write_whole(path, page)
 
 
-def _plain(value: Any) -> Any:
+def _with_escaped_texts(value: Any) -> Any:
     """Escapes texts, since plotly interprets some HTML in them, including links."""
     if isinstance(value, str):
         return escape(value, quote=False)
     if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
-    return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+        return {key: _with_escaped_texts(inner) for key, inner in value.items()}
+    return (
+        [_with_escaped_texts(inner) for inner in value]
+        if isinstance(value, (list, tuple))
+        else value
+    )
 
 
 @singledispatch
@@ -128,7 +132,7 @@ def _series(panel: Curves, label: str, points: Sequence[Sequence[float]]) -> Ite
     }
 
 
-def _coloured(values: Any, unit: str, span: tuple[float, float] | None) -> dict[str, Any]:
+def _heatmap_trace(values: Any, unit: str, span: tuple[float, float] | None) -> dict[str, Any]:
     scale = {"zmin": span[0], "zmax": span[1]} if span else {}
     bar = {"title": {"text": unit}}
     return {"type": "heatmap", "z": values, "colorscale": "Viridis", "colorbar": bar, **scale}
@@ -136,7 +140,7 @@ def _coloured(values: Any, unit: str, span: tuple[float, float] | None) -> dict[
 
 @figure.register(Grid)
 def _(panel: Grid) -> Parts:
-    trace = _coloured(panel.values, panel.unit, panel.span)
+    trace = _heatmap_trace(panel.values, panel.unit, panel.span)
     trace |= {"x": list(panel.xs), "y": list(panel.ys), "texttemplate": "%{z:.3g}"}
     axes = {"xaxis": panel.x, "yaxis": panel.y}
     return [trace], {
@@ -153,7 +157,7 @@ def _(panel: HeatMap) -> Parts:
         ]
         for row_number, row in enumerate(panel.matrix)
     ]
-    trace = _coloured(values, panel.unit, panel.span)
+    trace = _heatmap_trace(values, panel.unit, panel.span)
     trace |= {"colorscale": "RdBu", "reversescale": True} if panel.signed else {}
     square = {"constrain": "domain", "showgrid": False, "zeroline": False}
     down = {"title": {"text": "hart"}, "autorange": "reversed", "scaleanchor": "x", **square}

@@ -2,17 +2,17 @@
 
 An engine is a module of this package with
 
-    ABOUT: str                               one line for `uncore list`
-    ABSENT: Mapping[str, str]                fields of `result.Point` it cannot know, with reasons
-    missing() -> str                         what must be installed to use it here; "" if usable
-    PROBES: frozenset[str]                   the probes (observers) it offers
-    HARTS: int                               harts it runs in reasonable time
-    CAN: frozenset[str]                      optional features of machines and jobs it supports
-    CORES: bool                              True if `run` has an argument `cores`, the number of
-                                             this computer's cores that it may use
-    run(job: Job, probes: Probes, tick: Watch) -> dict
-                                             the fields of one Point, builtin types, integers;
-                                             and in "observed" the data of each probe
+    ABOUT: str                          one line for `uncore list`
+    ABSENT_FIELDS: Mapping[str, str]    fields of `result.Point` that it cannot know, with reasons
+    missing() -> str                    what must be installed to use it here; "" if usable
+    OBSERVERS: frozenset[str]           names of the observers that it offers
+    MAX_HARTS: int                      number of harts that it runs in reasonable time
+    FEATURES: frozenset[str]            optional features of machines and jobs that it supports
+    ACCEPTS_CORES: bool                 True if `run` has an argument `cores`, the number of this
+                                        computer's cores that it may use
+    run(job: Job, observers: Observers, tick: OnProgress) -> dict
+                                        returns the fields of one Point, in builtin types and
+                                        integers; and in "observed" the data of each observer
 
 An engine may have options of its own, which are not part of a job and change no outcome. They are
 a struct (`OPTIONS`, options.py), which `missing`, `run` and the engine's other functions take as
@@ -21,9 +21,9 @@ a struct (`OPTIONS`, options.py), which `missing`, `run` and the engine's other 
 `run` executes a job of one thread count (`Job.at`). Now and then, and at the end, it calls `tick`
 with the number of finished operations, the simulated time in ps, and the touched memory in bytes; a
 number that it cannot know yet is 0.  `tick` may raise (limits.py).  A field that the engine leaves
-out is empty in the point, never zero; `ABSENT` has the reason, or the entry `absent` of the
-returned fields if it holds for this run only (`result.schema.told`).  `run` raises GuestError if
-the guest fails, UserError if it does not support the request, and KeyboardInterrupt if the user
+out is empty in the point, never zero; `ABSENT_FIELDS` has the reason, or the entry `absent` of the
+returned fields if it holds for this run only (`result.schema.point_of`).  `run` raises GuestError
+if the guest fails, UserError if it does not support the request, and KeyboardInterrupt if the user
 interrupts it.
 
 Invariant: equal jobs give equal dictionaries.
@@ -41,7 +41,7 @@ from msgspec import Struct
 from uncore.engine import copy
 from uncore.engine.limits import Limits, OnProgress, watch
 from uncore.engine.options import take
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,8 +62,9 @@ OPTIONS = {"sst": "uncore.engine.sst.options", "gem5": "uncore.engine.gem5.optio
 EngineOptions = Mapping[str, Any]  # options of any engine as the user gives them, by name
 NO_OPTIONS: EngineOptions = {}
 
-# Observers of a run, in addition to its counters; they do not change outcomes.
-PROBES = {
+# Observers of a run: what each of them records in addition to the run's counters. They do not
+# change outcomes.
+OBSERVERS = {
     "log": "the transaction log (section L of docs/model.md), by columns: for result.log.frame",
     "lines": "what touched which line, and what it cost: the fields of result.Observed",
     "trace": "what happened, event by event: the tables of uncore.engine.native.trace",
@@ -73,7 +74,7 @@ PROBES = {
     "calls": "the system calls of a program of Linux, a line each",
     "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
-Probes = frozenset[str]
+Observers = frozenset[str]  # names from OBSERVERS
 Tick = Callable[[int, int], None]
 
 
@@ -85,21 +86,23 @@ class Engine(Protocol):
     """The interface of the modules of this package."""
 
     ABOUT: str
-    ABSENT: Mapping[str, str]
-    PROBES: frozenset[str]
-    CAN: frozenset[str]
-    CORES: bool
-    HARTS: int
+    ABSENT_FIELDS: Mapping[str, str]
+    OBSERVERS: frozenset[str]
+    FEATURES: frozenset[str]
+    ACCEPTS_CORES: bool
+    MAX_HARTS: int
 
     def missing(self, **options: Any) -> str: ...
 
-    def run(self, job: Job, probes: Probes, tick: OnProgress, **options: Any) -> dict[str, Any]: ...
+    def run(
+        self, job: Job, observers: Observers, tick: OnProgress, **options: Any
+    ) -> dict[str, Any]: ...
 
 
 class Outside(Engine, Protocol):
     """Engines that are other simulators (uncore.engine.outside)."""
 
-    DIFFERS: tuple[str, ...]
+    DIFFERENCES: tuple[str, ...]
 
     def locate(self, **options: Any) -> Any: ...
 
@@ -117,7 +120,8 @@ def load(name: str) -> Engine:
     """Returns the engine's module, even if it is not usable here (see `missing`)."""
     if name not in ENGINES or not importlib.util.find_spec(ENGINES[name]):
         raise UserError(
-            f"no engine is called '{name}': there are {', '.join(names())}.{nearest(name, names())}"
+            f"no engine is called '{name}': there are {', '.join(names())}."
+            f"{suggestion(name, names())}"
         )
     module: Any = importlib.import_module(ENGINES[name])
     return module  # type: ignore[no-any-return]
@@ -126,7 +130,7 @@ def load(name: str) -> Engine:
 def other_simulator(name: str) -> Outside | None:
     """Returns the engine's module if it is another simulator, else None."""
     module: Any = load(name)
-    return module if hasattr(module, "DIFFERS") else None
+    return module if hasattr(module, "DIFFERENCES") else None
 
 
 def installed(name: str, engine_options: EngineOptions = NO_OPTIONS) -> Any:
@@ -158,7 +162,7 @@ def missing(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
 
 def run(
     job: Job,
-    probes: Probes,
+    observers: Observers,
     tick: Tick = silent,
     engine_options: EngineOptions = NO_OPTIONS,
     cores: int = 1,
@@ -166,10 +170,10 @@ def run(
     """Runs one point on the job's engine, which must be usable."""
     module = load(job.engine)
     engine_arguments: dict[str, Any] = {**_option_arguments(job.engine, engine_options)}
-    if module.CORES:
+    if module.ACCEPTS_CORES:
         engine_arguments["cores"] = cores
-    fields = module.run(job, probes, watched(job, engine_options, tick), **engine_arguments)
-    return fields | {"absent": {**module.ABSENT, **fields.get("absent", {})}}
+    fields = module.run(job, observers, watched(job, engine_options, tick), **engine_arguments)
+    return fields | {"absent": {**module.ABSENT_FIELDS, **fields.get("absent", {})}}
 
 
 def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> OnProgress:
@@ -213,32 +217,32 @@ def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]
 
 
 def usable(
-    name: str, probes: Probes = frozenset(), engine_options: EngineOptions = NO_OPTIONS
+    name: str, observers: Observers = frozenset(), engine_options: EngineOptions = NO_OPTIONS
 ) -> str:
     """Describes the engine in one line.
 
-    Raises a UserError that says what to install, or which probe the engine lacks, if it is not
+    Raises a UserError that says what to install, or which observer the engine lacks, if it is not
     usable here.
     """
     module = load(name)
     if obstacle := module.missing(**_option_arguments(name, engine_options)):
         raise UserError(f"engine '{name}' cannot run here: {obstacle}")
-    for probe in sorted(probes - module.PROBES):
-        engines_with_probe = [other for other in names() if probe in load(other).PROBES]
+    for observer in sorted(observers - module.OBSERVERS):
+        capable_engines = [other for other in names() if observer in load(other).OBSERVERS]
         raise UserError(
-            f"engine '{name}' has no probe '{probe}'; write {' or '.join(engines_with_probe)}"
+            f"engine '{name}' has no observer '{observer}'; write {' or '.join(capable_engines)}"
         )
     return about(name, engine_options)
 
 
 def draws(name: str) -> bool:
     """True if the engine supports randomness by seeds (section V of docs/model.md)."""
-    return "chance" in load(name).CAN
+    return "chance" in load(name).FEATURES
 
 
 def refuse_slow(job: Job) -> None:
     """Raises a UserError if the job has more harts than its engine runs in reasonable time."""
-    if job.engine in names() and max(job.threads) > (max_harts := load(job.engine).HARTS):
+    if job.engine in names() and max(job.threads) > (max_harts := load(job.engine).MAX_HARTS):
         raise UserError(
             f"--threads {max(job.threads)}: engine '{job.engine}' is slow beyond {max_harts} harts;"
             f" write at most {max_harts}, or --slow if you can wait"

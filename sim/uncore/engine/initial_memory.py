@@ -27,7 +27,7 @@ PS = 10**12
 TIMEBASE = 1_000_000_000  # Hz; in uncore's own engines, CSR `time` counts nanoseconds
 # Extensions that programs may require of the harts of uncore's own engines, by their names in
 # device trees.
-UNPRIVILEGED = (
+UNPRIVILEGED_EXTENSIONS = (
     "i", "m", "a", "f", "d", "c", "zicntr", "zicsr", "zifencei", "zihintpause", "zawrs", "zba",
     "zbb", "zbs",
 )  # fmt: skip

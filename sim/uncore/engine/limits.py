@@ -48,7 +48,10 @@ class Limits(Struct, frozen=True):
 
 
 class OnProgress(Protocol):
-    """A callback for an engine's progress, called now and then and at the end; 0 means unknown."""
+    """A callback for an engine's progress, called now and then and at the end: with the number of
+    operations done, the simulated time reached in ps, and the bytes of memory touched. A number
+    that is not known yet is 0.
+    """
 
     def __call__(self, operations: int, reached: int, touched: int = 0) -> None: ...
 

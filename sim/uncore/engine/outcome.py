@@ -1,6 +1,6 @@
 """Turns the counts of a run on one of uncore's own engines into the fields of a Point.
 
-`point(job, run)` returns the fields; `CountedRun` is the interface of a finished run, which the
+`point(job, engine)` returns the fields; `CountedRun` is the interface of a finished run, which the
 native and the reference engine share.
 """
 
@@ -165,7 +165,7 @@ def origins(machine: Machine) -> tuple[list[str], list[str]]:
 
 def traffic(job: Job, run: CountedRun) -> dict[str, list[int]]:
     """Returns, for each level, the numbers of messages over its channels without and with a line
-    (probe `traffic`).
+    (observer `traffic`).
     """
     levels = {link.channel: link.level for link in job.machine.links if link.channel >= 0}
     by_level: dict[str, list[int]] = {}

@@ -40,7 +40,7 @@ from typing import Any
 
 import msgspec
 
-from uncore.engine import Probes
+from uncore.engine import Observers
 from uncore.job import Job
 from uncore.job.job import Length
 from uncore.result.repeats import rate
@@ -84,13 +84,13 @@ BUDGET_OPS_PER_THREAD, BUDGET_LINES_PER_THREAD = 600, 1200
 # Until its runs are steady and warm, a search with fewer threads has the budget of this number of
 # threads.
 MIN_BUDGET_THREADS = 64
-PACE_PROBE = "pace"  # the probe that a search needs
+PACE_OBSERVER = "pace"  # the observer that a search needs
 
 
 class Plan:
     """The plan of a job whose points are known beforehand."""
 
-    probes: Probes = frozenset()  # probes that the plan needs
+    observers: Observers = frozenset()  # observers that the plan needs
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -115,7 +115,7 @@ class Search(Plan):
     number of runs.
     """
 
-    probes = frozenset({PACE_PROBE})
+    observers = frozenset({PACE_OBSERVER})
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
@@ -130,7 +130,9 @@ class Search(Plan):
         return [point for count in self._counts.values() for point in count.points]
 
     def add_outcome(self, point: Point, observed: Mapping[str, Any]) -> None:
-        self._counts[point.threads].add_outcome(point, msgspec.convert(observed[PACE_PROBE], Pace))
+        self._counts[point.threads].add_outcome(
+            point, msgspec.convert(observed[PACE_OBSERVER], Pace)
+        )
 
     def job_and_estimates(self) -> tuple[Job, list[Estimate]]:
         return self._job_and_estimates
@@ -159,7 +161,7 @@ def plan(job: Job) -> Plan:
     return Search(job) if job.within else Plan(job)
 
 
-def _fetched(point: Point) -> int:
+def _fetched_lines(point: Point) -> int:
     """Returns the number of lines fetched; 0 if the engine does not count them."""
     return sum((point.transfers or {}).values())
 
@@ -181,9 +183,9 @@ class _Count:
     _paces: dict[int, Pace] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.length = self._timed(FIRST_RUN_NS)
+        self.length = self._length_of_duration(FIRST_RUN_NS)
 
-    def _timed(self, duration: int) -> Length:
+    def _length_of_duration(self, duration: int) -> Length:
         """Returns the length of a single run of `duration` ns; its warm-up, during which harts
         start, is as long.
         """
@@ -216,7 +218,7 @@ class _Count:
     def add_outcome(self, point: Point, pace: Pace) -> None:
         assert isinstance(point.seed, int)
         self.operations += point.ops
-        self.fetched += _fetched(point)
+        self.fetched += _fetched_lines(point)
         self._points[point.seed] = point
         self._paces[point.seed] = pace
 
@@ -227,7 +229,7 @@ class _Count:
             and not self._all_reach_steady_state
             and self.length.duration < self._max_first_run_ns
         ):
-            self._start_over(self._timed(FIRST_RUN_GROWTH * self.length.duration))
+            self._start_over(self._length_of_duration(FIRST_RUN_GROWTH * self.length.duration))
         elif self._choices_made < MAX_LENGTH_CHOICES and self._first_length_too_short:
             self._choices_made += 1
             self._start_over(self._chosen_length)
@@ -265,7 +267,9 @@ class _Count:
         if self._mostly_hits:
             ops = max(ops, ceil(1000 * MIN_CACHE_HIT_RUN_NS / op_ps))
         else:
-            ops_per_thread = MIN_LINES_FETCHED_PER_THREAD * point.ops / max(1, _fetched(point))
+            ops_per_thread = (
+                MIN_LINES_FETCHED_PER_THREAD * point.ops / max(1, _fetched_lines(point))
+            )
             ops = max(ops, ceil(ops_per_thread * self.threads))
         ops = min(ops, ceil(1000 * MAX_MEASURED_NS / op_ps))
         last_start_ps = start * self.threads
@@ -282,7 +286,7 @@ class _Count:
         """Returns True if operations find most lines in their caches; such operations cost little
         host time.
         """
-        fetched = sum(map(_fetched, self._points.values()))
+        fetched = sum(map(_fetched_lines, self._points.values()))
         return fetched < FEW_LINES_PER_OP * self._ops
 
     @property
@@ -302,7 +306,7 @@ class _Count:
         """Returns True if operations still have cold misses, but fewer than in a run half as long.
         Some programs never stop having cold misses.
         """
-        lines, misses = sum(map(_fetched, self._points.values())), self._cold_misses
+        lines, misses = sum(map(_fetched_lines, self._points.values())), self._cold_misses
         if misses <= MAX_COLD_MISS_SHARE * max(1, lines / max(1, self._ops)):
             return False
         return self._shorter_cold is None or misses < MAX_COLD_MISS_RATIO * self._shorter_cold
@@ -323,7 +327,7 @@ class _Count:
         Only runs that mostly hit in the caches are compared: their warm-up is so short that rare
         events (a grace period, a scan) may begin after it.
         """
-        fetched = sum(map(_fetched, self._points.values()))
+        fetched = sum(map(_fetched_lines, self._points.values()))
         if self.runs > 1 or not self._mostly_hits or fetched < self.threads:
             return False
         if self._shorter_rate is None:
@@ -367,8 +371,9 @@ class _Count:
 
     @property
     def _min_runs(self) -> int:
-        """Returns the minimum number of runs, which is at least the number of the job's seeds, up
-        to the largest of RUN_COUNTS.
+        """Returns the number of runs to begin with: one for each of the job's seeds, but at least
+        RUN_COUNTS[0] or RUN_COUNTS[1], and at most RUN_COUNTS[-1]. With too few seeds for an
+        interval, each seed has one run.
         """
         if self._has_too_few_seeds:
             return len(self.job.seeds)

@@ -26,7 +26,7 @@ from typing import Any
 import msgspec
 
 from uncore import engine
-from uncore.engine import NO_OPTIONS, EngineOptions, Probes, Tick
+from uncore.engine import NO_OPTIONS, EngineOptions, Observers, Tick
 from uncore.errors import GuestError, Unfinished
 from uncore.execution import enough, pool
 from uncore.execution.pool import OnItemProgress, Workers
@@ -36,17 +36,17 @@ from uncore.result.observed import Observed
 from uncore.result.schema import Host, Outcome, Point, Result, point_of
 from uncore.support.version import __version__
 
-# called with the job of a point, and its observations by probe
+# called with the job of a point, and the observations of its run by the observers' names
 OnObserved = Callable[[Job, dict[str, Any]], None]
 OnFinished = Callable[[Job, Point], None]  # called when a point is finished
 OnGuestError = Callable[[Job, GuestError], None]  # called for each point whose guest failed
 # called for each point that was running when the user interrupted the execution
 OnInterrupted = Callable[[Job | None, KeyboardInterrupt], None]
 _RunKey = tuple[Any, ...]  # identifies a point within its job
-_Numbered = tuple[int, Job, Probes]  # index among all points, the point, and its observers
+_Numbered = tuple[int, Job, Observers]  # index among all points, the point, and its observers
 
-# probes whose observations are saved with a point
-SAVED_PROBES = frozenset({"lines", "traffic", "pace"})
+# observers whose observations are saved with a point
+SAVED_OBSERVERS = frozenset({"lines", "traffic", "pace"})
 # Small points run first, until they have done 1/EARLY_WORK_DIVISOR of the work.
 EARLY_WORK_DIVISOR = 10
 
@@ -73,7 +73,7 @@ def execute(
     workers: Workers = 1,
     done: OnFinished = lambda job, point: None,
     wrong: OnGuestError = _raise_guest_error,
-    probes: Probes = frozenset(),
+    observers: Observers = frozenset(),
     tick: OnItemProgress = pool.ignore_item_progress,
     seen: OnObserved = lambda job, observed: None,
     engine_options: EngineOptions = NO_OPTIONS,
@@ -88,8 +88,8 @@ def execute(
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
     engines = dict.fromkeys(job.engine for job in jobs)
-    about = {name: engine.usable(name, probes, engine_options) for name in engines}
-    settings = _Settings(probes, engine_options, store)
+    about = {name: engine.usable(name, observers, engine_options) for name in engines}
+    settings = _Settings(observers, engine_options, store)
     plans = plans or [enough.plan(job) for job in jobs]
     finished: dict[enough.Plan, dict[_RunKey, Finished]] = {plan: {} for plan in plans}
     under_way: list[tuple[Job | None, KeyboardInterrupt]] = []
@@ -125,7 +125,8 @@ def _rounds(
 ) -> Iterator[tuple[enough.Plan, Job, Finished]]:
     while requested := [(plan, point) for plan in plans for point in plan.next_points()]:
         points = [
-            (n, point, settings.probes | plan.probes) for n, (plan, point) in enumerate(requested)
+            (n, point, settings.observers | plan.observers)
+            for n, (plan, point) in enumerate(requested)
         ]
         for finished in _finished_points(points, workers, settings, tick, resume):
             yield (*requested[finished.number], finished)
@@ -158,16 +159,16 @@ def _result_of_plan(
 class _Settings:
     """Settings of an execution that do not change outcomes."""
 
-    probes: Probes
+    observers: Observers
     engine_options: EngineOptions
     store: Store | None
 
-    def resumed(self, number: int, job: Job, probes: Probes) -> Finished | None:
-        """Returns the saved point, if it has the observations of all probes; else None."""
-        if not self.store or not probes <= SAVED_PROBES:
+    def resumed(self, number: int, job: Job, observers: Observers) -> Finished | None:
+        """Returns the saved point, if it has the observations of all observers; else None."""
+        if not self.store or not observers <= SAVED_OBSERVERS:
             return None
         saved = self.store.load(key(job, self.engine_options))
-        observed = {probe: getattr(saved, probe, None) for probe in probes}
+        observed = {observer: getattr(saved, observer, None) for observer in observers}
         if saved is None or None in observed.values():
             return None
         return Finished(number, saved.point, observed, saved.seconds, resumed=True)
@@ -175,7 +176,9 @@ class _Settings:
     def save(self, job: Job, finished: Finished) -> None:
         if self.store and isinstance(finished.point, Point):
             seen = {
-                probe: value for probe, value in finished.observed.items() if probe in SAVED_PROBES
+                observer: value
+                for observer, value in finished.observed.items()
+                if observer in SAVED_OBSERVERS
             }
             fields = {"point": finished.point, "seconds": finished.seconds, **seen}
             self.store.save(key(job, self.engine_options), msgspec.convert(fields, SavedPoint))
@@ -198,27 +201,29 @@ def _finished_points(
     if isinstance(workers, int):
         cores = max(1, workers // max(1, len(not_saved)))
         workers = min(workers, len(not_saved))
-    not_saved = _ordered(not_saved, alone=isinstance(workers, int) and workers <= 1)
+    not_saved = _in_execution_order(not_saved, alone=isinstance(workers, int) and workers <= 1)
     run = partial(_point, settings=replace(settings, store=None), cores=cores)
-    for point in _start(not_saved, workers, run, tick):
+    for point in _finished_by_workers(not_saved, workers, run, tick):
         try:
             settings.save(points[point.number][1], point)
         finally:  # an interruption during save() must not lose a finished point
             yield point
 
 
-def _start(
+def _finished_by_workers(
     points: list[_Numbered], workers: Workers, run: Callable[..., Finished], tick: OnItemProgress
 ) -> Iterator[Finished]:
-    """Runs points in this process, in processes of this computer, or on a cluster."""
+    """Runs points in this process, in processes of this computer, or on a cluster. Yields each
+    point when it is finished.
+    """
     if not isinstance(workers, int):
         return workers.finished(run, points, tick)
     if workers > 1:
         return pool.finished(run, points, workers)
-    return _alone(run, points, tick)
+    return _finished_one_by_one(run, points, tick)
 
 
-def _alone(
+def _finished_one_by_one(
     run: Callable[..., Finished], points: list[_Numbered], tick: OnItemProgress
 ) -> Iterator[Finished]:
     for numbered in points:
@@ -228,7 +233,7 @@ def _alone(
             raise KeyboardInterrupt
 
 
-def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
+def _in_execution_order(points: list[_Numbered], alone: bool) -> list[_Numbered]:
     """Sorts small points first, for early results. On several cores this holds only for the first
     tenth of the work. After that the longest points come first, because they must not be the last
     to start.
@@ -247,13 +252,13 @@ def _point(
     cores: int,
     tick: Tick = engine.silent,
 ) -> Finished:
-    number, job, probes = numbered
-    return _finished(
-        number, job, lambda job: engine.run(job, probes, tick, settings.engine_options, cores)
+    number, job, observers = numbered
+    return _finish_point(
+        number, job, lambda job: engine.run(job, observers, tick, settings.engine_options, cores)
     )
 
 
-def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
+def _finish_point(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
     """Runs a point and measures its host time. If it is interrupted, returns its output so far."""
     start = time.perf_counter()
     point: Point | GuestError | Unfinished
@@ -271,10 +276,10 @@ def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Fi
     return Finished(number, point, observed, time.perf_counter() - start)
 
 
-def alone(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
+def result_of_point(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
     """Returns the result of a job of a single point, executed by `run` instead of `engine.run`."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    finished = _finished(0, job, run)
+    finished = _finish_point(0, job, run)
     if isinstance(finished.point, GuestError):
         raise finished.point
     if isinstance(finished.point, Unfinished):

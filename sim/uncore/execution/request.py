@@ -5,7 +5,7 @@ The interface:
     make_job(machine, workload, threads, ...)    a complete, checked job
     searched(job, within)                        the job with a search for the lengths of its runs
     unsearchable(job)                            the reason why these lengths cannot be searched
-    usual_seeds(engine)                          the seeds of a run if the user gives none
+    usual_seeds(name)                            the seeds of a run if the user gives none
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from uncore import engine, program, topology
 from uncore.errors import UserError
 from uncore.job import Job
 from uncore.job.forms import FIRST_SEED, REPEATS
-from uncore.job.job import LASTS, OPS
+from uncore.job.job import DURATION_PARAMETER, OPS_PARAMETER
 from uncore.job.placement import place, thread_counts
 from uncore.job.schema import options
 from uncore.program import Program
 from uncore.topology.machine import Machine
-from uncore.topology.schema import LINE
+from uncore.topology.schema import DEFAULT_LINE_BYTES
 
 Value = str | int | float | bool  # "50ns"
 NOTHING: Mapping[str, Any] = {}
@@ -64,8 +64,8 @@ def make_job(
         raise UserError("overrides apply to a machine given by name, not to one already resolved")
     else:
         resolved = machine
-    fields = {name: _converted(name, value) for name, value in policies.items()}
-    width = within if within is None else _converted("within", within)
+    fields = {name: _option_value(name, value) for name, value in policies.items()}
+    width = within if within is None else _option_value("within", within)
     fields["seeds"] = usual_seeds(fields.get("engine", "native")) if seeds is None else tuple(seeds)
     guest = find_program(workload)
     values = guest.canonical(_line_parameter(resolved, guest) | dict(parameters))
@@ -107,17 +107,19 @@ def unsearchable(job: Job) -> str:
     if they can.
     """
     names = {parameter.name for parameter in job.program.params}
-    fixed_lengths = [name for name, _ in job.parameters if name in (OPS, LASTS)]
-    if not {OPS, LASTS} <= names:
+    fixed_lengths = [
+        name for name, _ in job.parameters if name in (OPS_PARAMETER, DURATION_PARAMETER)
+    ]
+    if not {OPS_PARAMETER, DURATION_PARAMETER} <= names:
         return (
-            f"{job.program.name} has no parameter '{OPS}', so it says itself how long it runs;"
-            " leave --within out"
+            f"{job.program.name} has no parameter '{OPS_PARAMETER}', so it says itself how long it"
+            " runs; leave --within out"
         )
     if fixed_lengths:
         return f"finds out how long runs are; leave --set {fixed_lengths[0]}= out"
     if not job.seeds:
         return "in lockstep all runs are the same; leave --seed none out"
-    if "pace" not in engine.load(job.engine).PROBES:
+    if "pace" not in engine.load(job.engine).OBSERVERS:
         return f"engine '{job.engine}' does not tell when operations are done; leave --within out"
     return ""
 
@@ -127,10 +129,14 @@ def _line_parameter(machine: Machine, guest: Program) -> dict[str, Any]:
     itself (workloads/include/line.h).
     """
     takes_line_size = any(parameter.name == LINE_PARAMETER for parameter in guest.params)
-    return {LINE_PARAMETER: machine.line} if takes_line_size and machine.line != LINE else {}
+    return (
+        {LINE_PARAMETER: machine.line}
+        if takes_line_size and machine.line != DEFAULT_LINE_BYTES
+        else {}
+    )
 
 
-def _converted(name: str, value: Any) -> Any:
+def _option_value(name: str, value: Any) -> Any:
     if name not in options(Job):
         raise TypeError(f"a job has no option '{name}'")
     return options(Job)[name].form.take(name, value)

@@ -17,7 +17,7 @@ from uncore.job import Job
 from uncore.result import Observed, Point, Repeats, Result, canonical, repeats
 
 
-class _Recorded(msgspec.Struct):
+class _RecordedProgram(msgspec.Struct):
     """A program in a job's document."""
 
     name: str
@@ -29,7 +29,7 @@ def job_again(result: Result) -> Job:
     and must be the recorded one.
     """
     try:
-        recorded = msgspec.convert(result.job.get("program"), _Recorded)
+        recorded = msgspec.convert(result.job.get("program"), _RecordedProgram)
     except msgspec.ValidationError as error:
         raise UserError(f"job.program: {error}") from None
     if result.job.get("engine") == "host":
@@ -59,10 +59,10 @@ def observe(
     seed: int | None = None,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> Observed:
-    """Returns the observations of the probe `lines` at a point, by default the median of the last
+    """Returns what the observer `lines` records at a point, by default the median of the last
     thread count.
 
-    A point that was saved without them is run again, and must have the same outcome.
+    A point that was saved without these records is run again, and must have the same outcome.
     """
     point = _select_point(repeats(result), threads, seed)
     run = (point.threads, point.seed)
@@ -72,7 +72,7 @@ def observe(
     if recorded and isinstance(recorded[0].path_ps, int):
         return recorded[0]
     repeated = execute(
-        [job_again(result).at(*run)], probes=frozenset({"lines"}), engine_options=engine_options
+        [job_again(result).at(*run)], observers=frozenset({"lines"}), engine_options=engine_options
     )[0]
     if not repeated.points:
         raise KeyboardInterrupt

@@ -34,7 +34,7 @@ from uncore.support.steady import Pace
 POINTS_FOLDER = paths.CACHE / "points"
 # maximum size of each of 256 folders; a point of a lock on 128 harts takes 5 KB
 MAX_FOLDER_BYTES = 1 << 20
-LABELS = ("overrides",)  # fields of a job's document whose effect is in the machine's numbers
+LABEL_FIELDS = ("overrides",)  # fields of a job's document whose effect is in the machine's numbers
 
 
 class SavedPoint(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ class SavedPoint(msgspec.Struct, frozen=True):
 
 def key(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
     """Returns a hash of everything that decides the outcome of a job of a single point."""
-    document = {name: value for name, value in job.document().items() if name not in LABELS}
+    document = {name: value for name, value in job.document().items() if name not in LABEL_FIELDS}
     engine_identity = engine.identity(job.engine, engine_options)
     return hashlib.sha256(canonical([document, engine_identity])).hexdigest()
 

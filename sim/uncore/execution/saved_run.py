@@ -22,7 +22,7 @@ from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.engine.native import state
 from uncore.engine.native.state import State
 from uncore.errors import UserError
-from uncore.execution.execute import alone
+from uncore.execution.execute import result_of_point
 from uncore.job import Job
 from uncore.program import Program
 from uncore.result import Result
@@ -54,7 +54,7 @@ def save(
     def write(reached: State) -> None:
         state_file.write(path, "run", SavedRunHead(point.document(), guest), reached)
 
-    return alone(
+    return result_of_point(
         point, lambda job: state.saving(job, when, write, engine.watched(job, engine_options))
     )
 
@@ -71,6 +71,6 @@ def resume_saved(
     job = saved_job.given({**dict(saved_job.parameters), **parameters})
     if job != saved_job:
         job = replace(job, since=(saved_state.at, saved_job.parameters))
-    return alone(
+    return result_of_point(
         job, lambda job: state.resumed(saved_state, job, engine.watched(job, engine_options))
     )

@@ -55,9 +55,9 @@ def executed(
     `machines` has the name or the machine of each job; samples are drawn only by name.
     """
     drawn = sampled_jobs(machines, jobs, samples)
-    probes = frozenset({"lines"} if observed else ())
+    observers = frozenset({"lines"} if observed else ())
     all_ = [*jobs, *(job for group in drawn for job in group)]
-    results = execute(all_, cores, probes=probes, engine_options=engine_options)
+    results = execute(all_, cores, observers=observers, engine_options=engine_options)
     widened = with_intervals(results[: len(jobs)], drawn, results[len(jobs) :])
     if finished := [result for result in widened if result.points]:
         return finished

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from uncore.topology.schema import LINE, LINES
+from uncore.topology.schema import DEFAULT_LINE_BYTES, LINE_SIZES
 
 
 class Cpu(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,7 +37,9 @@ class Cache(Struct, frozen=True, forbid_unknown_fields=True):
     size: Annotated[int, Meta(description="bytes")]
     ways: Annotated[int, Meta(description="associativity; 0 if unknown")]
     cpus: Annotated[tuple[int, ...], Meta(description="processors that share it")]
-    line: Annotated[int, Meta(description="size of a line in bytes; 0 if unknown")] = LINE
+    line: Annotated[int, Meta(description="size of a line in bytes; 0 if unknown")] = (
+        DEFAULT_LINE_BYTES
+    )
 
 
 def of_one_line(caches: Iterable[Cache]) -> tuple[Cache, ...]:
@@ -45,7 +47,9 @@ def of_one_line(caches: Iterable[Cache]) -> tuple[Cache, ...]:
     innermost one, because a simulated machine has a single line size.
     """
     inner_first = sorted(caches, key=lambda cache: (cache.level, cache.cpus))
-    line = next((cache.line for cache in inner_first if cache.line in LINES), LINE)
+    line = next(
+        (cache.line for cache in inner_first if cache.line in LINE_SIZES), DEFAULT_LINE_BYTES
+    )
     return tuple(replace(cache, line=line) for cache in inner_first)
 
 
@@ -116,7 +120,7 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def line(self) -> int:
-        return self.caches[0].line if self.caches else LINE
+        return self.caches[0].line if self.caches else DEFAULT_LINE_BYTES
 
     @property
     def numbers(self) -> list[int]:

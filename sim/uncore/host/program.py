@@ -97,19 +97,19 @@ def run(binary: Path, cpus: Sequence[int], words: Sequence[str]) -> dict[str, An
                 raise
         elapsed_ns = round((time.perf_counter() - begin) * 1e9)
         output.seek(0)
-        counted_lines = [[*map(int, line.split())] for line in output]
+        rows_of_numbers = [[*map(int, line.split())] for line in output]
     fields = {
         "threads": len(cpus),
         "output": printed.decode(errors="replace")[-tasks.MAX_OUTPUT_LETTERS :],
     }
-    return fields | _times(counted_lines or [[elapsed_ns]]) | _failure_fields(running.returncode)
+    return fields | _times(rows_of_numbers or [[elapsed_ns]]) | _failure_fields(running.returncode)
 
 
-def _times(counted_lines: Sequence[Sequence[int]]) -> dict[str, Any]:
+def _times(rows_of_numbers: Sequence[Sequence[int]]) -> dict[str, Any]:
     """Returns the fields of a Point that follow from times in ns: the whole time, and each thread's
     operations and span.
     """
-    (run_ns,), *threads = counted_lines
+    (run_ns,), *threads = rows_of_numbers
     threads = threads or [[1, 0, run_ns]]
     begin = min(began for _, began, _ in threads)
     spans = [((began - begin) * 1000, (ended - begin) * 1000) for _, began, ended in threads]

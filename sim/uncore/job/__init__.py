@@ -7,13 +7,13 @@ placement.py       harts that run the threads, nodes and slices that own the lin
 option_values.py   the values of options that several commands share
 """
 
-from uncore.job.job import Bytes, Job, Seed, Since
+from uncore.job.job import ByteRange, Job, Seed, Since
 from uncore.job.placement import HOME_NODE, HOMES, check_home, home_nodes, slice_is_drawn
 
 __all__ = [
     "HOMES",
     "HOME_NODE",
-    "Bytes",
+    "ByteRange",
     "Job",
     "Seed",
     "Since",

@@ -28,7 +28,7 @@ def _unchanged(_: str, value: Any) -> Any:
     return value
 
 
-def _single(_: str, value: Any) -> list[Any]:
+def _as_list(_: str, value: Any) -> list[Any]:
     return [value]
 
 
@@ -47,7 +47,7 @@ class Form:
     read: Callable[[str, Any], Any] = _unchanged  # command line -> field
     take: Callable[[str, Any], Any] = _unchanged  # Python -> field
     write: Callable[[str, Any], tuple[str, ...]] = _flag_and_value  # field -> command line
-    split: Callable[[str, Any], list[Any]] = _single  # command line -> values of an axis
+    split: Callable[[str, Any], list[Any]] = _as_list  # command line -> values of an axis
     word: bool = True  # True: a value is a single word, so an axis may list several
     always: bool = False  # True: `write` is also called for the default; it may return no words
 
@@ -68,7 +68,7 @@ def _picoseconds(name: str, value: str | int) -> int:
     return value if isinstance(value, int) else duration(name, value)
 
 
-def _shortest(flag: str, ps: int) -> tuple[str, ...]:
+def _in_largest_unit(flag: str, ps: int) -> tuple[str, ...]:
     """Writes a duration in the largest unit that gives a whole number."""
     unit = max((unit for unit in TIME if ps % TIME[unit] == 0), key=lambda unit: TIME[unit])
     return (flag, f"{ps // TIME[unit]}{unit}")
@@ -122,7 +122,7 @@ PLACES = Form(str, split=lambda _, text: places(text))
 CHOICE = Form(None)  # a Literal
 TRUTH = Form(OnOff, _to_bool, _to_bool, lambda flag, value: (flag, "on" if value else "off"))
 FLAG = Form(bool, write=lambda flag, value: (flag,), word=False)  # an option without a value
-DURATION = Form(str, _picoseconds, _picoseconds, _shortest)
+DURATION = Form(str, _picoseconds, _picoseconds, _in_largest_unit)
 SHARE = Form(str, share, share, lambda flag, ppm: (flag, f"{ppm / 10_000:g}%"))
 PAIRS = Form(list[str], _to_mapping, write=_pairs, split=axes, word=False)
 WORDS = Form(

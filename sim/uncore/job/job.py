@@ -39,10 +39,10 @@ from uncore.job.placement import check_home, check_slices, place
 from uncore.job.schema import Group, Scope, option, options
 from uncore.program import Program
 from uncore.topology.machine import Chance, Machine
-from uncore.topology.schema import LINE
+from uncore.topology.schema import DEFAULT_LINE_BYTES
 
 # names of the parameters that decide the length of a run (workloads/include/loop.h)
-OPS, LASTS, WARM_UP_PARAMETER, UNCLOCKED_PARAMETER = (
+OPS_PARAMETER, DURATION_PARAMETER, WARM_UP_PARAMETER, UNCLOCKED_PARAMETER = (
     "ops",
     "duration",
     "warmup",
@@ -56,7 +56,7 @@ CACHE_NUMBERS = ("cache_ways", "cache_hit", "cache_busy")
 USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
     # part, number, usual value, and other numbers that are omitted together with it
     ("machine", "tables", (), ()),  # a shipped protocol is identified by its name
-    ("machine", "line", LINE, ()),
+    ("machine", "line", DEFAULT_LINE_BYTES, ()),
     ("chance", "slice", 0, ()),
     ("cores", "order", "tso", (("chance", "load"), ("chance", "store"))),
     ("cores", "far_owned", False, ()),
@@ -66,7 +66,7 @@ USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
     ("resolvers", "overflow", "broadcast", ()),
     ("memories", "cache_sets", 0, tuple(("memories", number) for number in CACHE_NUMBERS)),
 )
-Bytes = tuple[int, int]  # address of the first byte, number of bytes
+ByteRange = tuple[int, int]  # address of the first byte, number of bytes
 # The time (ps) at which a continued run was saved, and its parameters until then. Values that the
 # program has computed from these parameters remain.
 Since = tuple[int, tuple[tuple[str, str], ...]]
@@ -88,8 +88,8 @@ class Length(NamedTuple):
     @property
     def parameters(self) -> dict[str, str]:
         if not self.duration:
-            return {OPS: str(self.ops)}
-        lasts = {LASTS: f"{self.duration}ns", WARM_UP_PARAMETER: f"{self.warmup}ns"}
+            return {OPS_PARAMETER: str(self.ops)}
+        lasts = {DURATION_PARAMETER: f"{self.duration}ns", WARM_UP_PARAMETER: f"{self.warmup}ns"}
         return {**lasts, UNCLOCKED_PARAMETER: str(max(1, self.ops))}
 
 
@@ -153,7 +153,7 @@ class Job:
         group=Group.COMMON,
         axis=True,
     )
-    # Sorted, in the program's canonical spelling.
+    # (name, value), sorted by name, the values in the program's canonical spelling
     parameters: tuple[tuple[str, str], ...] = option(
         "--set",
         "NAME=VALUE: set a parameter of the workload; repeatable",
@@ -172,9 +172,9 @@ class Job:
         group=Group.CHANCE,
     )
     # address ranges of lines whose coherence costs nothing (docs/whatif.md)
-    free: tuple[Bytes, ...] = ()
+    free: tuple[ByteRange, ...] = ()
     # groups of address ranges; each group is moved to a line of its own (docs/whatif.md)
-    apart: tuple[tuple[Bytes, ...], ...] = ()
+    apart: tuple[tuple[ByteRange, ...], ...] = ()
     since: Since | None = None  # set if this job continues a saved run with other parameters
     lengths: tuple[Length, ...] = ()  # lengths of the runs per thread count, found by `within`
     # Width of the interval in millionths of the rate; 0: `ops` decides the length of a run.
@@ -316,7 +316,7 @@ class Job:
 
     @property
     def functions(self) -> dict[str, str]:
-        """The functions whose calls begin, end or count what is measured (spec.WATCHED)."""
+        """The functions whose calls begin, end or count what is measured (spec.WATCH_KINDS)."""
         return {"begins": self.from_function, "ends": self.to_function, "operates": self.op}
 
     @property
@@ -337,9 +337,9 @@ class Job:
     def given(self, parameters: Mapping[str, Any]) -> Job:
         """Returns the job with these values of the program's parameters."""
         values = self.program.canonical(parameters)
-        return self._derived(parameters=tuple(sorted(values.items())))
+        return self._with_fields(parameters=tuple(sorted(values.items())))
 
-    def _derived(self, **fields: Any) -> Job:
+    def _with_fields(self, **fields: Any) -> Job:
         """Returns a copy with these fields changed, without checking it; the cached placement is
         kept.
         """
@@ -351,14 +351,14 @@ class Job:
         """Returns the job of one point of this curve; in lockstep unless `seed` is a number."""
         self._check_room(threads)
         seeds = (seed,) if isinstance(seed, int) else ()
-        point = self._derived(threads=(threads,), seeds=seeds, within=0, lengths=())
+        point = self._with_fields(threads=(threads,), seeds=seeds, within=0, lengths=())
         length = {length.threads: length for length in self.lengths}.get(threads)
         if length is None:
             return point
         chance = dataclasses.replace(self.machine.chance, start=length.start)
         machine = dataclasses.replace(self.machine, chance=chance)
         parameters = {**dict(self.parameters), **length.parameters}
-        return point._derived(machine=machine).given(parameters)
+        return point._with_fields(machine=machine).given(parameters)
 
     def points(self) -> Iterator[Job]:
         """Yields the job of each point, ordered by thread count and then by seed."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 
 if TYPE_CHECKING:
     from uncore.topology.machine import Machine
@@ -109,7 +109,7 @@ def _explicit_harts(text: str, machine: Machine) -> tuple[int, ...]:
         if not all(re.fullmatch("[0-9]{1,9}", end) for end in bounds):
             raise UserError(
                 f"--place {text}: '{item}' is neither a policy ({', '.join(POLICIES)}) nor harts"
-                f" such as 0-3,8.{nearest(text, POLICIES)}"
+                f" such as 0-3,8.{suggestion(text, POLICIES)}"
             )
         low, high = int(first), int(bounds[-1])
         if high < low:
@@ -157,7 +157,7 @@ def check_home(home: str, machine: Machine) -> None:
     if not match:
         known = ", ".join([HOME_NODE, *words])
         raise UserError(
-            f"--home {home}: no such policy; write one of {known}.{nearest(home, words)}"
+            f"--home {home}: no such policy; write one of {known}.{suggestion(home, words)}"
         )
     if int(match[1]) >= (nodes := len(machine.memories)):
         raise UserError(f"--home {home}: the machine's memory nodes are node0 to node{nodes - 1}")

@@ -1,7 +1,7 @@
 """Compiles programs, both shipped workloads and a user's C file.
 
     build(source, elf)                  a guest; raises UserError with the compiler's message
-    build(source, program, for_=HOST)   the same C for this computer, with a thread for each hart
+    build(source, elf, for_=HOST)       the same C for this computer, with a thread for each hart
     command(source, elf)                the command line itself
     files(source)                       the files of which a guest is compiled, without the runtime
 

@@ -5,7 +5,7 @@
     info.statics(0) -> [0x2a, ...]      offsets of a unit's variables with a fixed address
 
 pyelftools reads every entry that it skips, which takes a tenth of a second or more per program.
-Damaged information raises one of DAMAGED.
+Damaged information raises one of DAMAGE_ERRORS.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from typing import NamedTuple
 
 from uncore.program.elf import section
 
-DAMAGED = (struct.error, IndexError, KeyError, ValueError)
+DAMAGE_ERRORS = (struct.error, IndexError, KeyError, ValueError)
 
 _COMPILE_UNIT, _VARIABLE, _SUBPROGRAM = 0x11, 0x34, 0x2E  # tags
 _LOCATION, _LANGUAGE = 0x02, 0x13  # attributes
 _ADDRESS_OP = 3
 # Forms of attributes, grouped by their encoding: a fixed number of bytes, a LEB128 number, a block
 # that begins with its length, or a text.
-_SIZES = {
+_FIXED_SIZES = {
     **{0x01: 8, 0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x0E: 4, 0x10: 4, 0x11: 1, 0x12: 2},
     **{0x13: 4, 0x14: 8, 0x17: 4, 0x19: 0, 0x1C: 4, 0x1D: 4, 0x1E: 16, 0x1F: 4, 0x20: 8, 0x21: 0},
     **{0x24: 8, 0x25: 1, 0x26: 2, 0x27: 3, 0x28: 4, 0x29: 1, 0x2A: 2, 0x2B: 3, 0x2C: 4},
 }
-_NUMBERS = frozenset({0x0D, 0x0F, 0x15, 0x1A, 0x1B, 0x22, 0x23})
-_COUNTS = {0x0A: 1, 0x03: 2, 0x04: 4}
-_COUNTED, _STRING, _IMPLICIT_CONST = frozenset({0x09, 0x18}), 0x08, 0x21
+_NUMBER_FORMS = frozenset({0x0D, 0x0F, 0x15, 0x1A, 0x1B, 0x22, 0x23})
+_COUNT_SIZES = {0x0A: 1, 0x03: 2, 0x04: 4}
+_COUNTED_FORMS, _STRING_FORM, _IMPLICIT_CONST = frozenset({0x09, 0x18}), 0x08, 0x21
 _EXPRESSION = 0x18
 _LEB, _LEB_NOT_0 = rb"[\x80-\xff]*+[\0-\x7f]", rb"[\x80-\xff]*+[\x01-\x7f]"
 # An abbreviation: its code, a tag, a flag for children, and attributes up to two zeros.
@@ -125,7 +125,9 @@ class DebugInfo:
     def _language(self, position: int, abbreviation: Abbreviation) -> int:
         for name, form, constant in abbreviation.attributes:
             if name == _LANGUAGE:
-                value = int.from_bytes(self.info[position : position + _SIZES[form]], "little")
+                value = int.from_bytes(
+                    self.info[position : position + _FIXED_SIZES[form]], "little"
+                )
                 return constant if form == _IMPLICIT_CONST else value
             position = self._after_attribute(position, form)
         return 0
@@ -148,23 +150,23 @@ class DebugInfo:
 
     def _after_attribute(self, position: int, form: int) -> int:
         """Returns the offset after an attribute."""
-        if form in _SIZES:
-            return position + _SIZES[form]
-        if form in _NUMBERS:
+        if form in _FIXED_SIZES:
+            return position + _FIXED_SIZES[form]
+        if form in _NUMBER_FORMS:
             return _number(self.info, position)[1]
-        if form in _COUNTED:
+        if form in _COUNTED_FORMS:
             size, position = _number(self.info, position)
             return position + size
-        if form == _STRING:
+        if form == _STRING_FORM:
             return self.info.index(b"\0", position) + 1
-        size = _COUNTS[form]
+        size = _COUNT_SIZES[form]
         return position + size + int.from_bytes(self.info[position : position + size], "little")
 
 
 @cache
 def _abbreviation(tag: bytes, has_children: bytes, attributes: bytes) -> Abbreviation:
     decoded = tuple(_decode(attributes))
-    sizes = [_SIZES.get(form) for _, form, _ in decoded]
+    sizes = [_FIXED_SIZES.get(form) for _, form, _ in decoded]
     size = None if None in sizes else sum(size or 0 for size in sizes)
     return Abbreviation(_number(tag, 0)[0], has_children == b"\1", decoded, size)
 

@@ -1,9 +1,9 @@
 """Loads the debug information of a guest on demand: source positions and the types of variables.
 
-    units(elf_bytes) -> (dwarf, its compilation units)      (None, []) without debug information
+    units(data) -> (dwarf, its compilation units)           (None, []) without debug information
     units(elf_bytes, (GO, RUST))                            without units in these languages
     source(unit) -> "/home/me/queue.c"
-    statics(elf_bytes, unit)                                entries of variables at a fixed address
+    statics(data, unit)                                     entries of variables at a fixed address
 
 Damaged information raises any exception of pyelftools. Callers then work without the information,
 because it must not stop a run.  pyelftools is imported only here, at its first use, because most
@@ -17,7 +17,7 @@ import posixpath
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from uncore.program.debug_info import DAMAGED, DebugInfo
+from uncore.program.debug_info import DAMAGE_ERRORS, DebugInfo
 
 GO, RUST = 0x16, 0x1C  # DW_LANG_...
 
@@ -48,7 +48,7 @@ def statics(data: bytes, unit: Any) -> Iterator[Any]:
     info = DebugInfo.of(data)
     try:
         offsets = [*info.statics(unit.cu_offset)] if info else None
-    except DAMAGED:
+    except DAMAGE_ERRORS:
         offsets = None
     if offsets is None:
         yield from variables(unit.get_top_DIE())
@@ -70,7 +70,7 @@ def _units_in_other_languages(data: bytes, languages: Collection[int]) -> list[i
     try:
         info = DebugInfo.of(data)
         language_of = info.languages().items() if info else None
-    except DAMAGED:
+    except DAMAGE_ERRORS:
         return None
     return (
         None

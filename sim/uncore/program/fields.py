@@ -1,7 +1,7 @@
 """Finds the field and object at an address, and names them, as in `queue->tail`, `nodes[3].next`.
 
     fields = Fields.of(program, read, harts)     read(address, size) -> bytes, after a run
-    fields.at(address) -> Part(start=0x80e48088, size=8, name="queue->tail")
+    fields.at(address) -> VariablePart(start=0x80e48088, size=8, name="queue->tail")
 
 An object with a symbol has the name of its variable. Allocated memory is named by a pointer to it,
 in a variable or in memory to which a variable points.  A pointer to the start of a block names the

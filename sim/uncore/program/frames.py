@@ -4,7 +4,7 @@ frames = Frames(program, go)         without debug information, Go's own table i
 frames.at(pc) -> (Frame("push", "queue.c", 26), Frame("main", "queue.c", 80))
 frames.keep()                        saves results for the next run of the program
 frames.users(frame)                  True if the frame is in one of the user's source files
-own(path)                            True if a file belongs to no system or toolchain
+is_user_source(path)                 True if a file belongs to no system or toolchain
 demangled("_ZN4Bank7depositEil")     "Bank::deposit"
 """
 
@@ -118,7 +118,7 @@ class Frames:
     def _folders(self) -> set[str]:
         """Folders of the source files that were compiled."""
         sources = (_COMPILED_IN.sub("", path) for path in self._program.compiled)
-        return {_folder(path) for path in sources if own(path)}
+        return {_folder(path) for path in sources if is_user_source(path)}
 
     def _find_frames(self, pc: int) -> tuple[Frame, ...]:
         table = pc >= self._lowest and self._table
@@ -134,8 +134,8 @@ class Frames:
         """True if the frame is in a file of the user. For a header, there must also be a compiled
         source file in its folder.
         """
-        if not own(frame.path) or not _HEADER.search(frame.path) or not self._folders:
-            return own(frame.path)
+        if not is_user_source(frame.path) or not _HEADER.search(frame.path) or not self._folders:
+            return is_user_source(frame.path)
         return _folder(frame.path) in self._folders
 
 
@@ -185,7 +185,7 @@ def _folder(path: str) -> str:
 
 
 @cache
-def own(path: str) -> bool:
+def is_user_source(path: str) -> bool:
     """True for a source file of the user, to which tests of a Go package belong."""
     return path.endswith("_test.go") or not _TOOLCHAIN.search(path)
 

@@ -32,7 +32,7 @@ _INLINED = struct.Struct("<4xiii")  # name, position of its call in the caller, 
 _FILE, _LINE, _CALL = 5, 6, 2
 _TREE = 3
 _ABSENT = 0xFFFFFFFF
-_DAMAGED = (struct.error, IndexError, ValueError, OverflowError)
+_DAMAGE_ERRORS = (struct.error, IndexError, ValueError, OverflowError)
 _MAX_INLINED_CALLS = 64  # limit of nested inlined calls
 _MAX_NUMBER_BYTES = 5  # bytes of an encoded 32-bit number
 
@@ -91,7 +91,7 @@ class GoTable:
         try:
             starts, descriptions = self._entries
             names = self._names([_FUNCTION.unpack_from(self.data, at)[1] for at in descriptions])
-        except _DAMAGED:
+        except _DAMAGE_ERRORS:
             return ()
         spans = zip(starts, starts[1:], names, strict=False)
         return tuple(Symbol(start, end - start, name) for start, end, name in spans)
@@ -118,7 +118,7 @@ class GoTable:
             return ()
         try:
             frames = tuple(self._frames(starts[number], descriptions[number], pc))
-        except _DAMAGED:  # a damaged table must not stop a run
+        except _DAMAGE_ERRORS:  # a damaged table must not stop a run
             return ()
         return frames if all(frame.path for frame in frames) else ()
 

@@ -1,6 +1,6 @@
 """Finds the `file:line` of a pc in DWARF's line tables.
 
-table = line_table(elf_bytes)        sorted; empty without debug information
+table = line_table(data)             sorted; empty without debug information
 find(table, pc) -> "lock/ticket.c:26" or None
 """
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.program import build
 from uncore.program.program import Program
 from uncore.support import paths
@@ -57,7 +57,7 @@ def find(name: str) -> Program:
         )
     if name not in shipped:
         raise UserError(
-            f"no workload is called '{name}'.{nearest(name, shipped, 3)} `uncore list` names all"
+            f"no workload is called '{name}'.{suggestion(name, shipped, 3)} `uncore list` names all"
             f" {len(shipped)}; a C file or an ELF is given by its path"
         )
     return Program(name, shipped[name], _contents(shipped[name]))

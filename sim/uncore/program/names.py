@@ -66,7 +66,7 @@ class Names:
         """Returns the most specific name for an address, or the address itself as text."""
         index = bisect.bisect_right(self.ranges, address, key=lambda span: span[0]) - 1
         if index < 0 or address >= self.ranges[index][1]:
-            return self.program.symbol_at(address) or self._unnamed(address)
+            return self.program.symbol_at(address) or self._name_without_symbol(address)
         start, _, name = self.ranges[index]
         if name.startswith("stack of"):
             return name
@@ -79,7 +79,7 @@ class Names:
         spans += [(s.address, s.address + s.size) for s in self.program.segments]
         return {edge for span in spans for edge in span}
 
-    def _unnamed(self, address: int) -> str:
+    def _name_without_symbol(self, address: int) -> str:
         """Returns the name of an address without a symbol: its segment or page in a Linux program,
         else the address itself.
         """

@@ -1,7 +1,7 @@
 """Makes names for groups of elements, such as all elements of an array (`program.fields`).
 
 alike(names)["nodes[3].next"] -> "nodes[].next"      also for "nodes->next", which is element 0
-whole("nodes[].next") -> "nodes[]"                   without the field
+whole_object("nodes[].next") -> "nodes[]"            without the field
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _first_of(name: str, arrays: set[str], bases: set[str]) -> str:
     return name
 
 
-def whole(name: str) -> str:
+def whole_object(name: str) -> str:
     """Returns the array, structure or variable that a field belongs to."""
     array, bracket, _ = name.partition("[]")
     if bracket:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 
 _NANOSECONDS = {"ps": Decimal("0.001"), "ns": Decimal(1), "us": Decimal(10**3)}
 _NANOSECONDS |= {"ms": Decimal(10**6), "s": Decimal(10**9)}
@@ -43,7 +43,7 @@ class Parameter:
         if value is None:
             raise UserError(
                 f"parameter {self.name}={word}: expected {_TYPES[self.type].expected(self)}"
-                f"{nearest(word, self.choices)}"
+                f"{suggestion(word, self.choices)}"
             )
         return value
 

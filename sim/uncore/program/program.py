@@ -19,7 +19,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.program import abi, dwarf, elf, go_table, types
 from uncore.program import line_table as lines
 from uncore.program.elf import Segment, Symbol
@@ -121,7 +121,7 @@ class Program:
         try:
             return tuple(self._elf.text_at(start).split("|")) if size else ("operation",)
         except ValueError as error:
-            raise self._damaged(".uc.kinds", error) from error
+            raise self._damage_error(".uc.kinds", error) from error
 
     @cached_property
     def params(self) -> tuple[Parameter, ...]:
@@ -139,9 +139,9 @@ class Program:
         try:
             return [make(at, words) for at, words in self._elf.structures(section, structure)]
         except ValueError as error:
-            raise self._damaged(section, error) from error
+            raise self._damage_error(section, error) from error
 
-    def _damaged(self, section: str, error: ValueError) -> UserError:
+    def _damage_error(self, section: str, error: ValueError) -> UserError:
         return UserError(
             f"{self.path}: its section {section} is damaged ({error}); compile its C file again"
         )
@@ -176,7 +176,7 @@ class Program:
             else f"{self.name} has no parameters"
         )
         raise UserError(
-            f"no parameter is called '{name}'.{nearest(name, parameters)} {parameters_text}"
+            f"no parameter is called '{name}'.{suggestion(name, parameters)} {parameters_text}"
         )
 
     def canonical(self, values: Mapping[str, object]) -> dict[str, str]:
@@ -272,11 +272,9 @@ class Program:
         functions_named = [(s.address, {s.name, demangled(s.name)}) for s in code]
         addresses = sorted({address for address, names in functions_named if name in names})
         if not addresses:
-            suggestion = nearest(
-                name, sorted({n for _, names in functions_named for n in names}), 3
-            )
+            hint = suggestion(name, sorted({n for _, names in functions_named for n in names}), 3)
             raise UserError(
-                f"{self.path}: no function is called '{name}'.{suggestion} A compiler that has"
+                f"{self.path}: no function is called '{name}'.{hint} A compiler that has"
                 " inlined it everywhere has left none: mark it noinline, or name one that calls it"
             )
         return addresses

@@ -2,8 +2,8 @@
 
     mutants(tables) -> Iterator[Mutant]     the protocol with one cell changed, for every change
     killed_by(mutant) -> str                the violation that the proofs find, or "" if none
-    score(tables, mutants) -> MutantScore   the mutants that survive the proofs, with the reasons
-    together(scores) -> MutantScore         the mutants that survive in all protocols
+    score(tables, mutants_) -> MutantScore  the mutants that survive the proofs, with the reasons
+    in_all_protocols(scores) -> MutantScore the mutants that survive in all protocols
 
 A change drops one action (an Inv, an acknowledgement, the data), omits a change of state, or
 changes the state to I. Some mutants may survive, because a protocol that only sends more requests
@@ -271,7 +271,7 @@ def score(
     return MutantScore(tables.name, [mutant.name for mutant in mutants_], survivors)
 
 
-def together(scores: Sequence[MutantScore]) -> MutantScore:
+def in_all_protocols(scores: Sequence[MutantScore]) -> MutantScore:
     """Merges the scores of several protocols.
 
     Protocols share most rows of the tables, so a change survives only if it survives in all

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.protocol.table_shapes import DATA, VARIANTS, Cell, Shape, Table, names
 
 MAX_STATES = 32  # bound of the native client table
@@ -169,7 +169,9 @@ class Reader:
         for head, part in zip(heads, columns, strict=True):
             for column in part:
                 if column not in words:
-                    raise head.error(column, f"one of {' '.join(words)}.{nearest(column, words)}")
+                    raise head.error(
+                        column, f"one of {' '.join(words)}.{suggestion(column, words)}"
+                    )
         needed = set(names()[self.shape.columns]).difference(self.shape.optional)
         all_columns = [column for part in columns for column in part]
         for column in words:
@@ -191,7 +193,7 @@ class Reader:
         for word, kind in zip(words, self.shape.rows, strict=True):
             known = self.known(kind)
             if word not in known:
-                raise line.error(word, f"one of {' '.join(known)}.{nearest(word, known)}")
+                raise line.error(word, f"one of {' '.join(known)}.{suggestion(word, known)}")
         if words[0] in self.shape.omitted:
             raise line.error(match[1], f"no such row here: {self.shape.reason}")
         return " ".join(words), tags
@@ -200,7 +202,7 @@ class Reader:
         for tag in tags:
             if tag not in VARIANTS:
                 raise line.error(
-                    f"[{tag}]", f"one of {', '.join(VARIANTS)}.{nearest(tag, VARIANTS)}"
+                    f"[{tag}]", f"one of {', '.join(VARIANTS)}.{suggestion(tag, VARIANTS)}"
                 )
         return self.variant in tags
 
@@ -220,7 +222,7 @@ class Reader:
                 raise line.error(
                     text,
                     f"a reason stated in this file; add a line '{text[1:] or 'reason'}: why'."
-                    f"{nearest(text[1:], self.reasons)}",
+                    f"{suggestion(text[1:], self.reasons)}",
                 )
             self.used.add(text[1:])
             return Cell(reason=self.reasons[text[1:]][1], text=text)
@@ -243,7 +245,7 @@ class Reader:
         if not words:
             raise line.error(text, f"actions only: the {self.shape.head} follow from the answers")
         kind = self.shape.leads_to.removesuffix("s")
-        raise line.error(text, f"a {kind}: one of {' '.join(words)}.{nearest(after, words)}")
+        raise line.error(text, f"a {kind}: one of {' '.join(words)}.{suggestion(after, words)}")
 
     def check_actions(self, line: FileLine, text: str, actions: tuple[str, ...]) -> None:
         words = names()[self.shape.actions] if self.shape.actions else []
@@ -251,7 +253,7 @@ class Reader:
             if action not in words:
                 raise line.error(
                     action or text,
-                    f"actions joined by '+', of {' '.join(words)}.{nearest(action, words)}",
+                    f"actions joined by '+', of {' '.join(words)}.{suggestion(action, words)}",
                 )
             if actions.count(action) > 1:
                 raise line.error(text, f"each action once, '{action}' stands here twice")

@@ -19,7 +19,7 @@ from typing import Any
 from uncore import _native
 from uncore.protocol.tables import Tables
 
-REPLY, UNBLOCK, DATA = (
+REPLY_VALUES, UNBLOCK_VALUES, DATA_POLICIES = (
     ("direct", "via"),
     ("completion", "response"),
     ("none", "inclusive", "victim"),
@@ -117,8 +117,14 @@ class CheckedSystem:
 
 def roots() -> list[CheckedLevel]:
     """Returns every kind of root resolver."""
-    snoops = [CheckedLevel("snoop", reply, data=data) for reply, data in product(REPLY, DATA)]
-    directories = [CheckedLevel("directory", *choice) for choice in product(REPLY, UNBLOCK, DATA)]
+    snoops = [
+        CheckedLevel("snoop", reply, data=data)
+        for reply, data in product(REPLY_VALUES, DATA_POLICIES)
+    ]
+    directories = [
+        CheckedLevel("directory", *choice)
+        for choice in product(REPLY_VALUES, UNBLOCK_VALUES, DATA_POLICIES)
+    ]
     return snoops + directories
 
 
@@ -176,10 +182,10 @@ def walks(tables: Tables, everything: bool) -> list[CheckedSystem]:
             TWO_LINES, ((2,),), (CheckedLevel("directory", "direct", "completion"),), lines=2
         )
     )
-    return machines + (deeper(tables) if everything else [])
+    return machines + (deeper_systems(tables) if everything else [])
 
 
-def deeper(tables: Tables) -> list[CheckedSystem]:
+def deeper_systems(tables: Tables) -> list[CheckedSystem]:
     """Returns walks that take minutes. The largest ones stop early, and report the depth that they
     have reached.
     """

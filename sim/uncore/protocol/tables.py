@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.protocol.aligned import text
 from uncore.protocol.reader import MAX_STATES, Reader, TableSource, split
 from uncore.protocol.reader import states as states_of
@@ -60,12 +60,12 @@ def load(name: str) -> Tables:
     if not directory.is_dir():
         raise UserError(
             f"protocol '{name}': expected one of {', '.join(PROTOCOLS)}, or a directory of tables."
-            f"{nearest(name, PROTOCOLS)}"
+            f"{suggestion(name, PROTOCOLS)}"
         )
     if variant and variant not in VARIANTS:
         raise UserError(
             f"protocol '{name}': after the directory expected one of {', '.join(VARIANTS)}"
-            f" (which tagged rows to use), read '{variant}'.{nearest(variant, VARIANTS)}"
+            f" (which tagged rows to use), read '{variant}'.{suggestion(variant, VARIANTS)}"
         )
     sources = {file: directory / file for file in files() if (directory / file).is_file()}
     if not sources:

@@ -3,7 +3,7 @@
     curve.py              results over thread counts, as a table; chart.py: as a picture
     lines.py              the cache lines with the most transfers, by the program's names
     costs.py              the time that threads waited for the lines of a run
-    objects.py            an operation's time each variable and field takes
+    objects.py            the part of an operation's time that each variable and field takes
     beside.py             the lines of a run compared with those that perf has measured
     proofs.py             proofs of a protocol, and the mutants of it that they detect
     document/             one self-contained page

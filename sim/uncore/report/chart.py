@@ -19,7 +19,7 @@ from typing import Any
 from uncore.drawing.panels import Curves, Grid, Panel, curves, grid
 from uncore.drawing.spread import bounds
 from uncore.drawing.table import Row
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.report.curve import head, short_time
 from uncore.report.selection import Wanted, figure
 from uncore.result import Result, to_medians
@@ -72,7 +72,8 @@ class _Axes:
                 return key
         words = [head(key) for key in self.known]
         raise UserError(
-            f"{option} {word}: no such axis; write one of {', '.join(words)}.{nearest(word, words)}"
+            f"{option} {word}: no such axis; write one of {', '.join(words)}."
+            f"{suggestion(word, words)}"
         )
 
     def usual_x(self) -> str:
@@ -191,7 +192,7 @@ def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
         combined.setdefault(", ".join(_label(k, row) for k in other_columns), []).append(row)
     grids = [
         grid(
-            _cells(rows, (x, columns), (y, lines), _scaled(point_column)),
+            _cells(rows, (x, columns), (y, lines), _scaled_value(point_column)),
             [*map(short_time, columns)],
             [*map(short_time, lines)],
             ", ".join(part for part in (axes.title(rows, ""), label) if part),
@@ -204,7 +205,7 @@ def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
     return _with_common_scale(grids)
 
 
-def _scaled(point_column: PointColumn) -> Callable[[Row], float | None]:
+def _scaled_value(point_column: PointColumn) -> Callable[[Row], float | None]:
     return lambda row: row[point_column.key] and row[point_column.key] / point_column.scale
 
 

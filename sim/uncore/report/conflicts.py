@@ -23,10 +23,15 @@ def show(title: str, pairs: Sequence[Pair]) -> None:
         }
         for pair in pairs
     ]
-    emit(rows, False, PAIRS, title)
+    emit(rows, False, PAIR_COLUMNS, title)
     for pair in pairs:
         if pair.lines:
-            emit([_row(m) for m in pair.lines[:MAX_LINES_PER_PAIR]], False, MEETINGS, _head(pair))
+            emit(
+                [_row(m) for m in pair.lines[:MAX_LINES_PER_PAIR]],
+                False,
+                MEETING_COLUMNS,
+                _head(pair),
+            )
 
 
 def _head(pair: Pair) -> str:
@@ -48,7 +53,7 @@ def _row(meeting: Meeting) -> dict[str, str]:
     }
 
 
-PAIRS = [
+PAIR_COLUMNS = [
     Column("operations", "pair", left=True, about="names of the two kinds of operations"),
     Column(
         "in this run",
@@ -58,7 +63,7 @@ PAIRS = [
     ),
     Column("on lines", "lines", about="number of lines on which they conflict"),
 ]
-MEETINGS = [
+MEETING_COLUMNS = [
     Column("line", "line", left=True, about="address of a cache line on which they met"),
     Column("holds", "holds", left=True, about="variables and fields on the line"),
     Column(
@@ -70,4 +75,4 @@ MEETINGS = [
     Column("written at", "wrote", left=True, about="file and line"),
     Column("used by another hart at", "touched", left=True, about="file and line"),
 ]
-COLUMNS = [*PAIRS, *MEETINGS]
+COLUMNS = [*PAIR_COLUMNS, *MEETING_COLUMNS]

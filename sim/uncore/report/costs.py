@@ -28,7 +28,7 @@ def show(result: Result, observed: Observed, top: int) -> None:
     emit(
         [_row(cost) for cost in listed],
         False,
-        LINES,
+        LINE_COLUMNS,
         f"{program} on {machine}, {observed.threads} threads{seed}: {units.percent(waiting)} of the"
         f" harts' time waited for memory, {len(listed)} of"
         f" {len(observed.lines) + observed.others.lines} lines",
@@ -42,7 +42,7 @@ def _row(cost: LineCost) -> dict[str, object]:
     sources = [f"{source} {units.count(n)}" for source, n in cost.transfers.items()]
     return {
         "line": f"{cost.line:#x}",
-        "holds": ", ".join(_short(cost.holds)),
+        "holds": ", ".join(_first_names(cost.holds)),
         "waited": cost.waited_ps,
         "share": cost.waited_ppm,
         "needless": cost.needless_ps,
@@ -56,7 +56,7 @@ def _row(cost: LineCost) -> dict[str, object]:
 
 def _explain(cost: LineCost) -> None:
     rows = [_use(use) for use in cost.uses if use.misses or use.waited_ps][:MAX_INSTRUCTIONS_LISTED]
-    emit(rows, False, INSTRUCTIONS, f"{cost.line:#x}  {', '.join(_short(cost.holds))}")
+    emit(rows, False, INSTRUCTION_COLUMNS, f"{cost.line:#x}  {', '.join(_first_names(cost.holds))}")
     if cost.apart:
         say(_advice(cost) + "\n")
 
@@ -92,10 +92,10 @@ def _group(group: FieldGroup) -> str:
         for verb, harts in (("written", group.writers), ("read", group.readers))
         if harts
     ]
-    return f"{', '.join(_short(group.fields))} ({', '.join(accesses)})"
+    return f"{', '.join(_first_names(group.fields))} ({', '.join(accesses)})"
 
 
-def _short(names: Sequence[str]) -> list[str]:
+def _first_names(names: Sequence[str]) -> list[str]:
     return [*names[:4], *(["..."] if len(names) > 4 else [])]
 
 
@@ -106,7 +106,7 @@ def numbers(harts: Iterable[int]) -> str:
     return ",".join(f"{a}-{b}" if b > a else f"{a}" for a, b in bounds)
 
 
-LINES = [
+LINE_COLUMNS = [
     Column("line", "line", left=True, about="address of a cache line, with --by address"),
     Column("holds", "holds", left=True, about="variables and fields on the line"),
     Column(
@@ -130,7 +130,7 @@ LINES = [
     ),
     Column("invalidations", "invalidations", units.count, about="copies that were invalidated"),
 ]
-INSTRUCTIONS = [
+INSTRUCTION_COLUMNS = [
     Column("source", "source", left=True, about="file and line of an instruction that missed"),
     Column("function", "function", left=True, about="function of the instruction"),
     Column("bytes", "bytes", left=True, about="bytes of the line that the instruction touched"),
@@ -142,4 +142,4 @@ INSTRUCTIONS = [
     Column("failed SCs", "failed_scs", units.count, minor=True),
     Column("waited", "waited", units.duration),
 ]
-COLUMNS = [*LINES, *INSTRUCTIONS]
+COLUMNS = [*LINE_COLUMNS, *INSTRUCTION_COLUMNS]

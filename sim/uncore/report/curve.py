@@ -1,6 +1,6 @@
 """The table of `run` and `sweep`: results over thread counts; chart.py draws them.
 
-`show(results, as_json)` prints it; `fetched(rows)` returns columns of fetches by source;
+`show(results, as_json)` prints it; `fetch_columns(rows)` returns columns of fetches by source;
 `head(key)` returns the name of a column's option; `short_time(value)` formats a value of an option.
 """
 
@@ -29,7 +29,7 @@ def show(results: Sequence[Result], as_json: bool) -> None:
     varying = [
         Column(head(k), k, short_time, left=True, key=True) for k in heads if k not in fixed_keys
     ]
-    shown_columns = [*varying, *COLUMNS, *fetched(rows)]
+    shown_columns = [*varying, *COLUMNS, *fetch_columns(rows)]
     emit(rows, as_json, shown_columns, _title(rows[0], fixed_keys) if rows else "")
     if not as_json:
         say_runs(rows)
@@ -99,28 +99,28 @@ def _column(declared: PointColumn) -> Column:
     return Column(head, declared.key, declared.write, about=about, key=is_key, minor=declared.minor)
 
 
-INTERVAL = Column(
+INTERVAL_COLUMN = Column(
     "4 of 5 machines",
     lambda row: row.get("samples") and (row["throughput_low"], row["throughput_high"]),
     lambda ends: " to ".join(map(units.rate, ends)) if ends else units.EMPTY,
     about="where numbers of a machine's file have intervals: of machines drawn from these, four"
     " of five have a throughput between",
 )
-_THREADS, _THROUGHPUT, *_OTHERS = (
+_THREADS_COLUMN, _THROUGHPUT_COLUMN, *_OTHER_COLUMNS = (
     _column(declared) for declared in columns(Point) if declared.head
 )
-COLUMNS = [_THREADS, _THROUGHPUT, INTERVAL, *_OTHERS]
-FETCHED = "lines fetched per operation, from"
+COLUMNS = [_THREADS_COLUMN, _THROUGHPUT_COLUMN, INTERVAL_COLUMN, *_OTHER_COLUMNS]
+FETCHES_GROUP = "lines fetched per operation, from"
 
 
-def fetched(rows: Sequence[Row]) -> list[Column]:
+def fetch_columns(rows: Sequence[Row]) -> list[Column]:
     """Returns a column for each source of fetches that is not rare in all rows."""
     keys = dict.fromkeys(
         key for row in reversed(rows) for key in row if key.startswith(TRANSFERS_PREFIX)
     )
     fetches = [(key, _per_op(key)) for key in keys]
     return [
-        figure(key.removeprefix(TRANSFERS_PREFIX), per_op, units.ratio, group=FETCHED)
+        figure(key.removeprefix(TRANSFERS_PREFIX), per_op, units.ratio, group=FETCHES_GROUP)
         for key, per_op in fetches
         if any((per_op(row) or 0) >= MIN_SHOWN_FETCHES for row in rows)
     ]

@@ -181,7 +181,9 @@ def _agents(axes: Axes, machine: Machine, box: Box, points_per_stop: float) -> N
         axes.scatter(xs, ys, size, colour, marker=marker, edgecolors=INK, lw=0.6, zorder=order)
     labels = dict(_core_labels(machine))
     square_points = CORE_SIDE_STOPS * points_per_stop
-    font = min(MAX_FONT_POINTS, *(_fitting(text, square_points) for text in labels.values()))
+    font = min(
+        MAX_FONT_POINTS, *(_fitting_font_size(text, square_points) for text in labels.values())
+    )
     for stop, text in labels.items():
         x, y = points[stop]
         corner = (x - CORE_SIDE_STOPS / 2, y - CORE_SIDE_STOPS / 2)
@@ -214,7 +216,7 @@ def _core_labels(machine: Machine) -> Iterator[tuple[int, str]]:
         yield stop, "\n".join(rows)
 
 
-def _fitting(text: str, side: float) -> float:
+def _fitting_font_size(text: str, side: float) -> float:
     """Returns the font size at which the text fills nine tenths of a square of `side` points."""
     lines = text.split("\n")
     return 0.9 * side / max(LETTER_WIDTH * max(map(len, lines)), LINE_HEIGHT * len(lines))

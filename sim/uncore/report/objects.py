@@ -17,7 +17,7 @@ from typing import Any
 from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, emit, say
-from uncore.program.frames import own
+from uncore.program.frames import is_user_source
 from uncore.program.objects import alike
 from uncore.result import Observed, Point, Result
 from uncore.result.frame import Framed
@@ -27,7 +27,7 @@ MAX_SUM_OBJECTS = 4
 MIN_WHOLE_NS = 999.5  # above this, three significant digits would need an exponent
 MAX_DRAWN_OBJECTS = 12
 MAX_SHARED_GROUPS = 4  # groups of fields on one line that are printed
-COUNTS = ("reads", "writes", "misses", "needless", "failed_scs")
+COUNT_FIELDS = ("reads", "writes", "misses", "needless", "failed_scs")
 Row = dict[str, Any]
 
 
@@ -72,7 +72,7 @@ class Lines(Framed):
                 "critical_share": object_.critical_ps / path if path else None,
                 "waited_ns": object_.waited_ps / ops / 1000,
                 "needless_ns": object_.needless_ps / ops / 1000,
-                **{name: getattr(object_, name) / ops for name in COUNTS},
+                **{name: getattr(object_, name) / ops for name in COUNT_FIELDS},
             }
             for object_ in self.observed.objects
         ]
@@ -114,9 +114,11 @@ def _users_costliest_line(observed: Observed, first: str) -> str:
     the user's files, for example if a library has threads of its own.
     """
     critical = Counter[str]()
-    for use in (use for line in observed.lines for use in line.uses if _own(use.source)):
+    for use in (
+        use for line in observed.lines for use in line.uses if _has_user_source(use.source)
+    ):
         critical[use.source] += use.critical_ps
-    if _own(first) or not any(critical.values()):
+    if _has_user_source(first) or not any(critical.values()):
         return ""
     ((source, cost),) = critical.most_common(1)
     share = f"{100 * cost / _path(observed):.2g} % of the path"
@@ -124,8 +126,8 @@ def _users_costliest_line(observed: Observed, first: str) -> str:
     return f"{place}; nothing there calls what the first row shows"
 
 
-def _own(source: str) -> bool:
-    return own(source.rpartition(":")[0])
+def _has_user_source(source: str) -> bool:
+    return is_user_source(source.rpartition(":")[0])
 
 
 def panel(lines: Lines) -> plots.Panel:

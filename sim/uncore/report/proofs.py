@@ -1,6 +1,6 @@
 """The report of `uncore check`: proofs by group of machines, and the share of mutants they detect.
 
-show(protocols, proofs)       prints the table, then the shortest counterexample, or the table cells
+show(loaded, proofs)          prints the table, then the shortest counterexample, or the table cells
                               that no proof met
 show_mutants(scores, json)    prints kill rates, then the survivors and why they may survive
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.result import Point
 from uncore.result.columns import PointColumn, columns
 
@@ -31,5 +31,5 @@ class Wanted:
 def figure(name: str) -> PointColumn:
     if name not in FIGURES:
         names = ", ".join(FIGURES)
-        raise UserError(f"--y {name}: expected some of {names}.{nearest(name, FIGURES)}")
+        raise UserError(f"--y {name}: expected some of {names}.{suggestion(name, FIGURES)}")
     return FIGURES[name]

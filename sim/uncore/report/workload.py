@@ -14,13 +14,13 @@ from uncore.program import Program
 from uncore.program.checks import Check, checks
 from uncore.program.locate import source_of
 
-PARAMETERS = [
+PARAMETER_COLUMNS = [
     Column("parameter", "name", left=True, about="name for --set"),
     Column("default", "default", left=True, about="default value"),
     Column("type", "type", left=True, about="expected kind of value, or the possible words"),
     Column("what it is", "about", left=True),
 ]
-CHECKS = [
+CHECK_COLUMNS = [
     Column("fails if", "what", left=True, about="fault that a self-check of the program detects"),
     Column("where", lambda row: f"{row['file']}:{row['line']}", left=True, about="file and line"),
 ]
@@ -32,9 +32,9 @@ def show(program: Program, as_json: bool) -> None:
         print_json(document)
         return
     say(f"{program.name}: {program.summary}\n")
-    emit(document["parameters"], False, PARAMETERS, "parameters, for --set")
+    emit(document["parameters"], False, PARAMETER_COLUMNS, "parameters, for --set")
     if document["checks"]:
-        emit(document["checks"], False, CHECKS, "self-checks")
+        emit(document["checks"], False, CHECK_COLUMNS, "self-checks")
     if len(document["kinds"]) > 1:
         say(f"kinds of operations: {', '.join(document['kinds'])}")
     source = (

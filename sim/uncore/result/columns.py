@@ -63,28 +63,30 @@ def derived(column: PointColumn, *, after: str) -> Callable[[Getter], Getter]:
 
 
 @cache
-def _declared(kind: Any) -> tuple[tuple[str, PointColumn], ...]:
+def _declared_columns(kind: Any) -> tuple[tuple[str, PointColumn], ...]:
     """Returns (attribute, column) for each column of a point, in the order of the columns."""
     of_fields: dict[str, list[tuple[str, PointColumn]]] = {}
     for field, hint in get_type_hints(kind, include_extras=True).items():
         metadata = getattr(hint, "__metadata__", ())
         description = next((m.description or "" for m in metadata if isinstance(m, Meta)), "")
         own_columns = (column for column in metadata if isinstance(column, PointColumn))
-        of_fields[field] = [(field, _named(column, field, description)) for column in own_columns]
+        of_fields[field] = [
+            (field, _with_name(column, field, description)) for column in own_columns
+        ]
     for name, attribute in vars(kind).items():
         if declaration := getattr(getattr(attribute, "fget", None), "column", None):
             column, after = declaration
-            of_fields[after].append((name, _named(column, name, "")))
+            of_fields[after].append((name, _with_name(column, name, "")))
     return tuple(declaration for own_columns in of_fields.values() for declaration in own_columns)
 
 
-def _named(column: PointColumn, name: str, description: str) -> PointColumn:
+def _with_name(column: PointColumn, name: str, description: str) -> PointColumn:
     return column._replace(key=column.key or name, about=column.about or description)
 
 
 def columns(kind: Any) -> tuple[PointColumn, ...]:
     """Returns all columns, in the order of the fields."""
-    return tuple(column for _, column in _declared(kind))
+    return tuple(column for _, column in _declared_columns(kind))
 
 
 def values(point: Any, *, in_repeats: bool = False) -> dict[str, Any]:
@@ -93,7 +95,7 @@ def values(point: Any, *, in_repeats: bool = False) -> dict[str, Any]:
     """
     row: dict[str, Any] = {}
     kind: Any = type(point)
-    for attribute, column in _declared(kind):
+    for attribute, column in _declared_columns(kind):
         if in_repeats and not column.in_repeats:
             continue
         value = column.value_of(getattr(point, attribute))

@@ -56,13 +56,13 @@ def save(points: Iterable[tuple[int, int | None, polars.DataFrame]], path: Path)
     any.
     """
     table = io.BytesIO()
-    polars.concat([_named(*point) for point in points]).write_parquet(
+    polars.concat([_with_run_columns(*point) for point in points]).write_parquet(
         table, metadata={LOG_KEY: "1"}
     )
     write_whole(path, table.getvalue())
 
 
-def _named(threads: int, seed: int | None, log: polars.DataFrame) -> polars.DataFrame:
+def _with_run_columns(threads: int, seed: int | None, log: polars.DataFrame) -> polars.DataFrame:
     names = {"threads": threads} | ({} if seed is None else {"seed": seed})
     return log.select(*(polars.lit(n, NUMBER).alias(name) for name, n in names.items()), "*")
 

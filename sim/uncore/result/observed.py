@@ -1,4 +1,4 @@
-"""Observations of the probe `lines` at a point: each instruction's accesses to each line, and
+"""Records of the observer `lines` at a point: each instruction's accesses to each line, and
 their cost.
 
 Observations are not part of the result's hash, like `host`: a run has the same outcome with and
@@ -17,10 +17,10 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from uncore.errors import UserError
-from uncore.program.objects import whole
+from uncore.program.objects import whole_object
 
 WORD_BYTES = 8
-Bytes = list[tuple[int, int]]
+ByteRanges = list[tuple[int, int]]
 
 
 class Use(Struct, frozen=True, kw_only=True):
@@ -67,9 +67,9 @@ class Use(Struct, frozen=True, kw_only=True):
     critical_ps: Annotated[int, Meta(description="part of the critical path")] = 0
     failed_scs: Annotated[int, Meta(description="SCs for the line that failed")] = 0
     read: Annotated[
-        Bytes, Meta(description="bytes read: (offset in the line, size), in 64ths of it")
+        ByteRanges, Meta(description="bytes read: (offset in the line, size), in 64ths of it")
     ]
-    written: Annotated[Bytes, Meta(description="bytes written")]
+    written: Annotated[ByteRanges, Meta(description="bytes written")]
 
 
 class Shared(Struct, frozen=True, kw_only=True):
@@ -146,7 +146,7 @@ class Object(Struct, frozen=True, kw_only=True):
 
 
 class Observed(Struct, frozen=True, kw_only=True):
-    """Observations of one point by the probe `lines`."""
+    """Records of the observer `lines` at one point."""
 
     threads: Annotated[int, Meta(description="thread count of the point")]
     seed: Annotated[int | UnsetType, Meta(description="seed of the point; absent in lockstep")] = (
@@ -177,20 +177,22 @@ class Observed(Struct, frozen=True, kw_only=True):
         others_total: int = getattr(self.others, field)
         return sum(line.sum(field) for line in self.lines) + others_total
 
-    def lines_of(self, names: Iterable[str], size: int) -> Bytes:
+    def lines_of(self, names: Iterable[str], size: int) -> ByteRanges:
         """Returns (address, size) of each line that contains a named object; `size` is the bytes of
         a line. The name of an array (`nodes[]`) stands for all its fields.
         """
         parts = self.parts_of(names)
         return [(line, size) for line in sorted({address - address % size for address, _ in parts})]
 
-    def parts_of(self, names: Iterable[str]) -> Bytes:
+    def parts_of(self, names: Iterable[str]) -> ByteRanges:
         """Returns (address, 8) of each aligned word of the named objects. Bytes are moved in whole
         words, so that no access is split (docs/whatif.md).
         """
         words = set[int]()
         for name in names:
-            matches = [item for item in self.objects if name in (item.name, whole(item.name))]
+            matches = [
+                item for item in self.objects if name in (item.name, whole_object(item.name))
+            ]
             if not matches:
                 touched = ", ".join(item.name for item in self.objects)
                 raise UserError(f"no object is called '{name}'; this run has touched {touched}")

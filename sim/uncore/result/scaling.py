@@ -53,7 +53,8 @@ class Row(msgspec.Struct, frozen=True):
     speedup_memory: float  # increase in work / increase in time
     per_thread: float  # throughput per thread, relative to one thread alone
     all_serial: float  # per_thread if nothing ran in parallel: 1/n
-    # position of per_thread between 1 (0) and 1/n (1); None for one thread
+    # serial fraction of Karp and Flatt: 0 if per_thread is 1, and 1 if it is 1/n; None for one
+    # thread
     serial_fraction: float | None
 
 

@@ -46,7 +46,7 @@ def _percentile(name: str, about: str, axis: str, *, hidden: bool = False) -> Po
     )
 
 
-def _busiest(head: str, about: str) -> PointColumn:
+def _busiest_column(head: str, about: str) -> PointColumn:
     return PointColumn(
         key=f"busiest_{head}_ppm",
         value_of=lambda shares: shares[0][1] if shares else None,
@@ -186,12 +186,12 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     links: Annotated[
         list[tuple[str, int]] | None,
         Meta(description="(link, busy millionths of the run), busiest first"),
-        _busiest("link", "the busiest link"),
+        _busiest_column("link", "the busiest link"),
     ] = None
     resolvers: Annotated[
         list[tuple[str, int]] | None,
         Meta(description="(resolver, busy millionths of the run), busiest first"),
-        _busiest(
+        _busiest_column(
             "resolver",
             "the busiest resolver (the directory or slice of a shared cache that orders a line's"
             " requests)",
@@ -476,7 +476,7 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
     host: Annotated[Host, Meta(description="cost of the runs on the host")]
     observed: Annotated[
         list[Observed],
-        Meta(description="observations of the probe `lines` for each point; empty if it was off"),
+        Meta(description="records of the observer `lines` for each point; empty if it was off"),
     ] = []
     intervals: Annotated[
         list[Interval],

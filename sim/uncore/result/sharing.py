@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from uncore.result.observed import Bytes, Line, Observed, Use
+from uncore.result.observed import ByteRanges, Line, Observed, Use
 
 OUTSIDE_INTEREST = -2  # kind of a Use outside the region of interest
 
@@ -95,5 +95,5 @@ def _harts(uses: Iterable[Use]) -> tuple[int, ...]:
     return tuple(sorted({hart for use in uses for hart in use.harts}))
 
 
-def _overlaps(touched: Bytes, offset: int, size: int) -> bool:
+def _overlaps(touched: ByteRanges, offset: int, size: int) -> bool:
     return any(start < offset + size and offset < start + length for start, length in touched)

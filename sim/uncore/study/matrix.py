@@ -129,7 +129,7 @@ class Matrix(Framed):
                 "pairs": len(values),
                 "min_ns": min(values),
                 "median_ns": round(statistics.median(values), 2),
-                "apart_ns": _combined(
+                "apart_ns": _combined_range(
                     _range_of_medians([medians[name] for medians in seeds if name in medians]),
                     redrawn.get(name),
                 ),
@@ -178,7 +178,7 @@ class Matrix(Framed):
         tables: dict[object, list[Table]] = {}
         for result in self.results:
             for point in result.points:
-                tables.setdefault(point.seed, []).append(_published(point.tables))
+                tables.setdefault(point.seed, []).append(_published_table(point.tables))
         return [_latencies(of_seed) for of_seed in tables.values()] if len(tables) > 1 else []
 
 
@@ -186,13 +186,13 @@ def _range_of_medians(medians: Sequence[float]) -> float | None:
     return round(max(medians) - min(medians), 2) if len(medians) > 1 else None
 
 
-def _combined(*ranges: float | None) -> float | None:
+def _combined_range(*ranges: float | None) -> float | None:
     """Combines the ranges of independent causes into one; unknown ranges (None) are ignored."""
     known = [value for value in ranges if value is not None]
     return round(math.hypot(*known), 2) if known else None
 
 
-def _published(tables: Mapping[str, Table]) -> Table:
+def _published_table(tables: Mapping[str, Table]) -> Table:
     """Returns the first table that a run publishes, which holds the latencies."""
     return next(iter(tables.values()))
 
@@ -243,7 +243,7 @@ def measure(
     if as_measured:
         policies |= _conditions(machine, ipi)
     job = tournament(machine, WORKLOADS[ipi], overrides=overrides, slow=True, smt=smt, **policies)
-    job = _seeded(job, seeds)
+    job = _with_seeds(job, seeds)
     all_harts = len(job.harts)
     if only:
         players = sample(job.machine, job.harts, *only)
@@ -258,7 +258,7 @@ def measure(
     if not ns:
         raise UserError(f"{WORKLOADS[ipi]} published no table on engine '{job.engine}'")
     what = IPI_LATENCY if ipi else LINE_LATENCY
-    measured = None if ipi else _measured(job.machine)
+    measured = None if ipi else _measured_handoffs(job.machine)
     return Matrix(
         job.machine,
         job.harts,
@@ -272,7 +272,7 @@ def measure(
     )
 
 
-def _measured(machine: Machine) -> MeasuredHandoffs | None:
+def _measured_handoffs(machine: Machine) -> MeasuredHandoffs | None:
     """Returns the handoffs that were measured on the real machine, from the first plugin
     (`uncore.measured`) that knows it; None if there is none.
     """
@@ -287,7 +287,7 @@ def _conditions(machine: str, ipi: bool) -> dict[str, str]:
 
     Raises UserError if the machine was not measured.
     """
-    measured = None if ipi else _measured(topology.load(machine, measured=True))
+    measured = None if ipi else _measured_handoffs(topology.load(machine, measured=True))
     if not measured:
         what = "interrupts between its harts" if ipi else "it"
         raise UserError(f"--as-measured: nobody here has measured {what}; leave it out: {machine}")
@@ -303,7 +303,7 @@ def _same_line_place(job: Job, measured: MeasuredHandoffs) -> bool:
     ) and job.slices == measured.slices
 
 
-def _seeded(job: Job, seeds: Seeds) -> Job:
+def _with_seeds(job: Job, seeds: Seeds) -> Job:
     job = replace(job, seeds=seeds(repeats(job.machine, job.slices)))
     return job.given({"rounds": _rounds(job)}) if len(job.seeds) > REPEATS else job
 
@@ -333,7 +333,7 @@ class _Runs:
         points = [point for result in self.results for point in result.points]
         published: list[Mapping[str, Table]] = [point.tables for point in points]
         published += [Unfinished.tables_of(end) for end in self.ends]
-        return [_published(tables) for tables in published if tables]
+        return [_published_table(tables) for tables in published if tables]
 
 
 def _run_parts(

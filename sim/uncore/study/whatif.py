@@ -28,7 +28,7 @@ from uncore.execution.pool import Workers
 from uncore.execution.rerun import observe
 from uncore.job import Job
 from uncore.job.job import Length
-from uncore.program.objects import alike, whole
+from uncore.program.objects import alike, whole_object
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.result import Observed, Point, Repeats, Result, repeats
 from uncore.result.frame import Framed
@@ -201,7 +201,7 @@ def changed(
     if len(job.threads) != 1:
         raise UserError("--free, --apart: where names stand depends on it: write one --threads")
     unchanged = execute(
-        [next(job.points())], probes=frozenset({"lines"}), engine_options=engine_options
+        [next(job.points())], observers=frozenset({"lines"}), engine_options=engine_options
     )[0]
     if not unchanged.observed:
         raise KeyboardInterrupt
@@ -264,7 +264,9 @@ def _lines(job: Job, observed: Observed) -> Iterator[Change]:
     path = observed.path_ps if isinstance(observed.path_ps, int) else 0
     weights: dict[str, int] = {}
     for object_ in observed.objects:
-        weights[whole(object_.name)] = weights.get(whole(object_.name), 0) + object_.critical_ps
+        weights[whole_object(object_.name)] = (
+            weights.get(whole_object(object_.name), 0) + object_.critical_ps
+        )
     hot = sorted(
         (n for n in weights if weights[n] > MIN_PATH_SHARE * path), key=lambda n: -weights[n]
     )

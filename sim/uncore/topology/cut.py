@@ -116,7 +116,7 @@ def _slices_inside(slices: Sequence[int], inside: set[int]) -> list[int]:
 
 
 def _fabric(machine: Machine, needed_stops: Iterable[int]) -> tuple[list[int], list[int]]:
-    """Returns the stops and links on the routes between all stops in `seats`."""
+    """Returns the stops and links on the routes between all `needed_stops`."""
     stops = set(needed_stops)
     links = Routes(machine).among(stops)
     stops.update(stop for n in links for stop in (machine.links[n].source, machine.links[n].target))

@@ -24,7 +24,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.support.input_files import read_bounded
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology.positions import key_lines
@@ -88,15 +88,15 @@ def _chain(
         raise wrong(
             asked_at, f"more than {MAX_EXTENDED_FILES} files extend one another; expected fewer"
         )
-    return _extended(read_file(path, asked_at), (*extending_files, path), read)
+    return _with_parents(read_file(path, asked_at), (*extending_files, path), read)
 
 
 def read_text(text: str, name: str) -> Branch:
     """Returns the tree of a machine file's text before it is saved; it may extend shipped files."""
-    return _extended(parse(text, name), (Path(name),), [])
+    return _with_parents(parse(text, name), (Path(name),), [])
 
 
-def _extended(tree: Branch, extending_files: tuple[Path, ...], read: list[Path]) -> Branch:
+def _with_parents(tree: Branch, extending_files: tuple[Path, ...], read: list[Path]) -> Branch:
     extends = tree.items.pop("extends", None)
     if extends is None:
         return tree
@@ -130,7 +130,7 @@ def find_file(name: str, folder_of_file: Path, asked_at: Place) -> Path:
         except (OSError, ValueError):  # a name that no file can have
             break
     shipped = (str(p.relative_to(TOPOLOGIES))[:-5] for p in TOPOLOGIES.rglob("*.toml"))
-    raise wrong(asked_at, f"extends {name!r}: there is no such file.{nearest(name, shipped)}")
+    raise wrong(asked_at, f"extends {name!r}: there is no such file.{suggestion(name, shipped)}")
 
 
 def display(path: Path) -> str:
@@ -161,7 +161,7 @@ def read_file(path: Path, asked_at: Place) -> Branch:
 
 def parse(text: str, file: str, source: str = "unstated") -> Branch:
     try:
-        values, lines = _loaded(text)
+        values, lines = _values_and_lines(text)
         return _branch(values, (), _Origin(file, lines), source)
     except tomllib.TOMLDecodeError as error:
         raise UserError(_broken(file, str(error), text)) from None
@@ -172,7 +172,7 @@ def parse(text: str, file: str, source: str = "unstated") -> Branch:
 
 
 @lru_cache(maxsize=MAX_CACHED_FILES)
-def _loaded(text: str) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
+def _values_and_lines(text: str) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
     """Returns the values, and the line of each key. Both are cached, so no caller may change
     them.
     """

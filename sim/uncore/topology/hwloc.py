@@ -162,7 +162,7 @@ class _Tree:
         """
         for number, memory in enumerate(self.machine.memories):
             nearest_cores = [core for core, node in enumerate(self.nearest_node) if node == number]
-            if path == (self._smallest(nearest_cores) if nearest_cores else ()):
+            if path == (self._smallest_part(nearest_cores) if nearest_cores else ()):
                 outer = part
                 if memory.cache_sets:
                     outer = self._cache(part, 1, memory.cache_sets, memory.cache_ways, cores)
@@ -173,7 +173,7 @@ class _Tree:
                     element.set("nodeset", bitmap([number]))
                     element.set("complete_nodeset", bitmap([number]))
 
-    def _smallest(self, cores: list[int]) -> tuple[int, ...]:
+    def _smallest_part(self, cores: list[int]) -> tuple[int, ...]:
         """Returns the path of the smallest part that contains all these cores; () means the whole
         machine.
         """

@@ -75,19 +75,19 @@ def _node(name: str) -> Schema:
     if name not in SHORT_FORMS:
         return _table(name)
     short = {"type": "string", "description": SHORT_FORMS[name]}
-    return {"anyOf": [short, _valued(short), _table(name)]}
+    return {"anyOf": [short, _schema_with_source(short), _table(name)]}
 
 
 def _value(key: Key) -> Schema:
-    description = f"{key.about or key.name} ({_written(key)})"
+    description = f"{key.about or key.name} ({_form_text(key)})"
     if key.form is Form.TEXT:
         # no type: the value is a text, a list or a table, depending on the key
         return {"description": description}
-    value_schema = _plain(key)
-    return {"description": description, "anyOf": [value_schema, _valued(value_schema)]}
+    value_schema = _value_schema(key)
+    return {"description": description, "anyOf": [value_schema, _schema_with_source(value_schema)]}
 
 
-def _valued(value_schema: Schema) -> Schema:
+def _schema_with_source(value_schema: Schema) -> Schema:
     """Returns the schema of a number that states its own source, and perhaps an interval."""
     ends = {"type": "array", "items": NUMBER_OR_TEXT, "minItems": 2, "maxItems": 2}
     return {
@@ -98,14 +98,14 @@ def _valued(value_schema: Schema) -> Schema:
     }
 
 
-def _plain(key: Key) -> Schema:
+def _value_schema(key: Key) -> Schema:
     if key.words:
         return {"enum": list(key.words)}
     examples = {"examples": EXAMPLES[key.form]} if key.form in EXAMPLES else {}
     return NUMBER_OR_TEXT | examples
 
 
-def _written(key: Key) -> str:
+def _form_text(key: Key) -> str:
     form = " or ".join(key.words) if key.words else key.form.value
     if key.form is Form.COUNT and key.high < MAX_COUNT:
         form = f"{key.low} to {key.high}"

@@ -136,16 +136,16 @@ def _cell(stop: str, parts: list[_GroupBox], context: _LayoutContext) -> Box:
     stop_box = Box(1, 1, {stop: (0.5, 0.5)})
     below = _rows([_box(part, context) for part in parts], context)
     if context.tiled and parts:
-        return _within([stop], below)
-    return _above(stop_box, below)
+        return _with_stops_inside([stop], below)
+    return _stacked(stop_box, below)
 
 
-def _within(stops: list[str], box: Box) -> Box:
+def _with_stops_inside(stops: list[str], box: Box) -> Box:
     """Returns the box with these stops added in its middle."""
     return replace(box, points=box.points | dict.fromkeys(stops, (box.width / 2, box.height / 2)))
 
 
-def _above(top: Box, below: Box) -> Box:
+def _stacked(top: Box, below: Box) -> Box:
     stacked = Box(1, 1)
     stacked.take(top, max(0, (below.width - top.width) / 2), 0)
     stacked.take(below, 0, top.height)
@@ -155,11 +155,11 @@ def _above(top: Box, below: Box) -> Box:
 def _tree(hubs: list[str], parts: list[Box], context: _LayoutContext) -> Box:
     """Places hubs in a row above all parts, with space for the links between them."""
     if context.tiled:
-        return _within(hubs, _rows(parts, context))
+        return _with_stops_inside(hubs, _rows(parts, context))
     below = _grid(list(enumerate(parts)), len(parts), context)
     hub_spacing = below.width / len(hubs)
     row = {hub: ((number + 0.5) * hub_spacing, 0.5) for number, hub in enumerate(hubs)}
-    return _above(Box(below.width, 1 + hub_spacing, row), below)
+    return _stacked(Box(below.width, 1 + hub_spacing, row), below)
 
 
 def _upside_down(box: Box, height: float) -> Box:
@@ -175,14 +175,14 @@ def _rows(boxes: list[Box], context: _LayoutContext) -> Box:
     numbered = list(enumerate(boxes))
     full = [n for n in range(1, len(boxes) + 1) if len(boxes) % n == 0]
     if context.tiled and boxes:
-        return _squarest(_grid(numbered, columns, context) for columns in full)
+        return _squarest_box(_grid(numbered, columns, context) for columns in full)
     ideal = sqrt(1.8 * len(boxes))
     candidates = [n for n in full if ideal / 2 < n < 2 * ideal]
     columns = min(candidates, key=lambda n: abs(n - ideal)) if candidates else max(1, ceil(ideal))
     return _grid(numbered, columns, context)
 
 
-def _squarest(boxes: Iterable[Box]) -> Box:
+def _squarest_box(boxes: Iterable[Box]) -> Box:
     return min(boxes, key=lambda box: max(box.width, box.height))
 
 
@@ -219,7 +219,7 @@ def _arranged(cells: list[tuple[str, Box]], free: list[Box], context: _LayoutCon
         ]
         return _grid(list(enumerate(tracks)), 1, context)
     if len(cells) > 1 and cells[0][0].endswith("bus"):
-        return _above(
+        return _stacked(
             boxes[0], _grid(list(enumerate(boxes[1:] + free)), min(len(cells), 17) - 1, context)
         )
     return _rows(boxes + free, context)
@@ -265,4 +265,4 @@ def _racetrack(boxes: list[Box], context: _LayoutContext) -> Box:
     if not context.tiled:
         return _grid(horizontal, half, context)
     vertical = [(y + 2 * x, box) for (x, y), box in zip(lanes, boxes, strict=True)]
-    return _squarest((_grid(horizontal, half, context), _grid(vertical, 2, context)))
+    return _squarest_box((_grid(horizontal, half, context), _grid(vertical, 2, context)))

@@ -25,16 +25,16 @@ Descent = tuple[str, ...]
 
 
 def lineage(name_or_path: str | Path) -> dict[str, Descent]:
-    stated = _stated(name_or_path)
+    stated = _stated_lineage(name_or_path)
     return {key: tuple(text.split()) for key, text in stated.items() if key != YEAR}
 
 
 def year(name_or_path: str | Path) -> int | None:
-    stated = _stated(name_or_path)
+    stated = _stated_lineage(name_or_path)
     return int(stated[YEAR]) if YEAR in stated else None
 
 
-def _stated(name_or_path: str | Path) -> dict[str, str]:
+def _stated_lineage(name_or_path: str | Path) -> dict[str, str]:
     tree, _ = read(str(name_or_path))
     table = tree.items.get("lineage")
     nodes = table.items if isinstance(table, Branch) else {}

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology.document import Branch, Leaf, merged, overlay, parse, read_chain, read_text
 from uncore.topology.incomplete import Incomplete, additions, proposal, toml
@@ -66,7 +66,7 @@ def _resolved(tree: Branch, identifier: str) -> Machine:
     return resolve(tree, identifier, Ledger(tree))
 
 
-def whole(name: str, overrides: Iterable[str] = ()) -> str:
+def whole_text(name: str, overrides: Iterable[str] = ()) -> str:
     """Returns the text of a complete file of the machine, which extends no other file, and has
     examples of keys that the machine does not use.
     """
@@ -94,8 +94,9 @@ def read(name: str) -> tuple[Branch, str]:
     if name not in shipped():
         names = [*shipped(), *EXAMPLES.values()]
         raise UserError(
-            f"unknown machine '{name}'.{nearest(name, names)} Expected a name from `uncore list`,"
-            f" a shape ({' '.join(EXAMPLES.values())}) or a file, like ./{Path(name).name}.toml"
+            f"unknown machine '{name}'.{suggestion(name, names)} Expected a name from"
+            f" `uncore list`, a shape ({' '.join(EXAMPLES.values())}) or a file, like"
+            f" ./{Path(name).name}.toml"
         )
     return read_chain(path), name
 

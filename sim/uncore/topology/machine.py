@@ -30,8 +30,8 @@ from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.topology.link import Link
 from uncore.topology.parts import Chance, Core, Interrupt, Kind, Memory, Resolver, System
 from uncore.topology.schema import (
-    LINE,
-    LINES,
+    DEFAULT_LINE_BYTES,
+    LINE_SIZES,
     MOST_HARTS,
     Clock,
     Line,
@@ -150,8 +150,8 @@ class Machine:
 
     line: Line = field(
         "bytes of a cache line",
-        Size("line", "bytes of a cache line: 64B, 128B or 256B", f"{LINE}B"),
-        default=LINE,
+        Size("line", "bytes of a cache line: 64B, 128B or 256B", f"{DEFAULT_LINE_BYTES}B"),
+        default=DEFAULT_LINE_BYTES,
     )
 
     hashed_routes: bool = field(
@@ -304,8 +304,8 @@ def _sizes(machine: Machine) -> Iterator[str]:
     for core, row in enumerate(machine.shape):
         if len(row) != depth:
             yield f"shape[{core}]: {len(row)} numbers; expected {depth}, one for each level"
-    if machine.line not in LINES:
-        yield f"line: {machine.line}; expected one of {LINES}"
+    if machine.line not in LINE_SIZES:
+        yield f"line: {machine.line}; expected one of {LINE_SIZES}"
     if not machine.memories:
         yield "memories: expected at least one"
     kinds = (("core", machine.core), *((kind.name, kind.core) for kind in machine.kinds))

@@ -40,7 +40,9 @@ def refuse_missing(root: Branch) -> None:
 
 
 def _lacks(root: Branch) -> Iterator[Lack]:
-    keys = [key for key in KEYS_BELOW[""] - PLACEHOLDERS if key in KEYS and _needed(root, "", key)]
+    keys = [
+        key for key in KEYS_BELOW[""] - PLACEHOLDERS if key in KEYS and _is_needed(root, "", key)
+    ]
     if keys:
         yield root.place, "", sorted(keys)
     stated = {name: node for name, node in root.items.items() if isinstance(node, Branch)}
@@ -52,9 +54,9 @@ def _lacks(root: Branch) -> Iterator[Lack]:
 
 
 def _lacks_of_table(branch: Branch, table: str, path: str) -> Iterator[Lack]:
-    if path not in KEYS_BELOW or _is_none(branch):
+    if path not in KEYS_BELOW or _states_no_cache(branch):
         return
-    keys = [key for key in known_in(branch, path) - PLACEHOLDERS if _needed(branch, path, key)]
+    keys = [key for key in known_in(branch, path) - PLACEHOLDERS if _is_needed(branch, path, key)]
     if keys:
         yield branch.place, table, sorted(keys)
     for name, node in branch.items.items():
@@ -62,7 +64,7 @@ def _lacks_of_table(branch: Branch, table: str, path: str) -> Iterator[Lack]:
             yield from _lacks_of_table(node, f"{table}.{name}", f"{path}.{name}")
 
 
-def _needed(branch: Branch, path: str, last_part: str) -> bool:
+def _is_needed(branch: Branch, path: str, last_part: str) -> bool:
     """Returns True if this key is absent and required: it has no default, or it is a table whose
     keys have no defaults.
     """
@@ -76,7 +78,7 @@ def _needed(branch: Branch, path: str, last_part: str) -> bool:
     return bool(inner) and all(KEYS[f"{name}.{key}"].required for key in inner)
 
 
-def _is_none(branch: Branch) -> bool:
+def _states_no_cache(branch: Branch) -> bool:
     """Returns True for `l2 = "none"` and `data = "none"`, which mean that there is no such
     cache.
     """

@@ -65,10 +65,10 @@ def _key(table: str, key: Key) -> tuple[str, ...]:
     name = key.name.removeprefix(f"{table}.")
     default = f"`{key.default}`" if key.default is not None else key.absent
     joins = f" ({', '.join(key.joins)})" if key.joins else ""
-    return f"`{name}`", _written(key), default, key.about + joins
+    return f"`{name}`", _allowed_values(key), default, key.about + joins
 
 
-def _written(key: Key) -> str:
+def _allowed_values(key: Key) -> str:
     if key.form is Form.WORD:
         return " ".join(f"`{word}`" for word in key.words)
     if key.form is Form.COUNT:

@@ -29,14 +29,15 @@ from uncore.topology.schema import (
     part,
 )
 
-KNOWS = ("snoop", "shadow-tags", "directory", "inclusive")
-REPLIES = ("direct", "via")
-UNBLOCKS = ("response", "completion")
-DATA = ("none", "victim", "inclusive")
-ORDERS = ("tso", "weak")
-ATOMICS = ("near", "far", "far-unless-owned")
-PREFETCHES = ("none", "adjacent")
-OVERFLOWS = ("broadcast", "coarse", "evict")
+# allowed values of each key
+KNOWS_VALUES = ("snoop", "shadow-tags", "directory", "inclusive")
+REPLY_VALUES = ("direct", "via")
+UNBLOCK_VALUES = ("response", "completion")
+DATA_POLICIES = ("none", "victim", "inclusive")
+ORDER_VALUES = ("tso", "weak")
+ATOMICS_VALUES = ("near", "far", "far-unless-owned")
+PREFETCH_VALUES = ("none", "adjacent")
+OVERFLOW_VALUES = ("broadcast", "coarse", "evict")
 RESOLVER_POSITIONS = ("slices", "hub", "home")
 MAX_CONSECUTIVE_GRANTS = 1 << 16
 MAX_CACHE_WAYS = 1 << 20
@@ -45,13 +46,13 @@ Grants = Annotated[int, Meta(ge=0, le=MAX_CONSECUTIVE_GRANTS)]
 Stores = Annotated[int, Meta(ge=0, le=4096)]
 Ways = Annotated[int, Meta(ge=1, le=MAX_CACHE_WAYS)]
 Entries = Annotated[int, Meta(ge=4, le=1 << 16)]
-Knows = Annotated[str, one_of(KNOWS)]
-Reply = Annotated[str, one_of(REPLIES)]
-Unblock = Annotated[str, one_of(UNBLOCKS)]
-Data = Annotated[str, one_of(DATA)]
-Overflow = Annotated[str, one_of(OVERFLOWS)]
-Order = Annotated[str, one_of(ORDERS)]
-Prefetch = Annotated[str, one_of(PREFETCHES)]
+Knows = Annotated[str, one_of(KNOWS_VALUES)]
+Reply = Annotated[str, one_of(REPLY_VALUES)]
+Unblock = Annotated[str, one_of(UNBLOCK_VALUES)]
+Data = Annotated[str, one_of(DATA_POLICIES)]
+Overflow = Annotated[str, one_of(OVERFLOW_VALUES)]
+Order = Annotated[str, one_of(ORDER_VALUES)]
+Prefetch = Annotated[str, one_of(PREFETCH_VALUES)]
 
 
 @part
@@ -93,7 +94,7 @@ class Core:
     )
     far_atomics: bool = field(
         "whether AMOs are performed at the resolver (far) or in the core (near)",
-        Word("core.atomics", words=ATOMICS),
+        Word("core.atomics", words=ATOMICS_VALUES),
     )
     restart: Ps = field(
         "additional time of an atomic that has waited for another hart's atomic",
@@ -232,7 +233,7 @@ class Resolver:
     )
     data: Data = field(
         "data that it stores: none, evicted lines (victim), or all lines below it (inclusive)",
-        Word("LEVEL.data.policy", words=DATA),
+        Word("LEVEL.data.policy", words=DATA_POLICIES),
     )
     data_sets: Count = field(
         "sets of data in all slices", Size("LEVEL.data.size", "size of the data in all slices")

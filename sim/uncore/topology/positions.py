@@ -97,10 +97,10 @@ class _Scanner:
         self.value(path)
 
     def key(self) -> list[str]:
-        keys = [_plain(self.advance())]
+        keys = [_unquoted(self.advance())]
         while self.token == ".":
             self.advance()
-            keys.append(_plain(self.advance()))
+            keys.append(_unquoted(self.advance()))
         return keys
 
     def mark(self, path: Path, line: int) -> None:
@@ -156,7 +156,7 @@ class _Scanner:
             self.advance()
 
 
-def _plain(key: str) -> str:
+def _unquoted(key: str) -> str:
     if key[:1] in ("'", '"'):
         return next(iter(tomllib.loads(f"{key} = 0")))
     return key

@@ -32,7 +32,7 @@ from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory, Sy
 from uncore.topology.missing import refuse_missing
 from uncore.topology.ownership import AgentStops, read_resolvers, refuse_far_without_data
 from uncore.topology.protocols import read_protocol
-from uncore.topology.schema import LINE, LINES, YEAR, YEARS
+from uncore.topology.schema import DEFAULT_LINE_BYTES, LINE_SIZES, YEAR, YEARS
 from uncore.topology.table_reader import Ledger, Table
 from uncore.topology.tree import Tree, TreeGroup, parse_tree
 from uncore.topology.units import UnitError, count, ps
@@ -119,15 +119,17 @@ def _refuse_no_lineage(top: Table, tree: Tree) -> None:
 
 def _line(top: Table) -> int:
     line = top.size("line")
-    if line not in LINES:
-        sizes = ", ".join(f"{size}B" for size in LINES)
+    if line not in LINE_SIZES:
+        sizes = ", ".join(f"{size}B" for size in LINE_SIZES)
         raise top.wrong("line", f"'line = {top.text('line')}': expected one of {sizes}")
     return line
 
 
 def _messages(top: Table) -> Messages:
     table = top.table_or_empty("messages")
-    return Messages(table.size("control"), table.size("data") + top.ledger.line - LINE)
+    return Messages(
+        table.size("control"), table.size("data") + top.ledger.line - DEFAULT_LINE_BYTES
+    )
 
 
 def _unknowns(top: Table) -> tuple[tuple[str, str], ...]:

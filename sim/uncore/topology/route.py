@@ -146,7 +146,7 @@ class Handoff:
         self.routes = Routes(machine)
 
     @cached_property
-    def _above(self) -> list[list[int]]:
+    def _resolvers_above(self) -> list[list[int]]:
         """The resolvers of which each agent is a child."""
         resolvers_above: list[list[int]] = [
             [] for _ in range(self.machine.cores + len(self.machine.resolvers))
@@ -161,7 +161,7 @@ class Handoff:
         innermost first.
         """
         agent, chain = core, []
-        while above := self._above[agent]:
+        while above := self._resolvers_above[agent]:
             resolvers = [self.machine.resolvers[n] for n in above]
             number = above[node] if resolvers[0].memory >= 0 else above[0]
             chain.append(self.machine.resolvers[number])

@@ -27,7 +27,8 @@ from msgspec.structs import replace
 
 from uncore.topology.units import MAX_LATENCY_PS
 
-LINE, LINES = 64, (64, 128, 256)  # bytes of a cache line: the default, and all sizes allowed
+LINE_SIZES = (64, 128, 256)  # allowed sizes of a cache line, in bytes
+DEFAULT_LINE_BYTES = 64
 YEAR, YEARS = "year", (1960, 2100)  # key of the year in [lineage], and its range
 MAX_COUNT = (1 << 32) - 1
 MAX_NODE_BYTES = 1 << 50
@@ -51,7 +52,7 @@ class Form(Enum):
 Ps = Annotated[int, Meta(ge=0, le=MAX_LATENCY_PS), Form.DURATION]
 PositivePs = Annotated[int, Meta(ge=1, le=MAX_LATENCY_PS), Form.DURATION]
 Bytes = Annotated[int, Meta(ge=1, le=MAX_NODE_BYTES), Form.SIZE]
-Line = Annotated[int, Meta(ge=min(LINES), le=max(LINES)), Form.SIZE]
+Line = Annotated[int, Meta(ge=min(LINE_SIZES), le=max(LINE_SIZES)), Form.SIZE]
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 Share = Annotated[int, Meta(ge=1, le=1000), Form.SHARE]
@@ -126,7 +127,7 @@ fields: Callable[[Any], tuple[Field, ...]] = cache(_fields)
 
 def _field(member: dataclasses.Field[Any]) -> Field:
     described = member.metadata
-    named = {key: _own(key, member) for key in described["keys"] if isinstance(key, str)}
+    named = {key: _own_key(key, member) for key in described["keys"] if isinstance(key, str)}
     keys = [
         named.get(key) or replace(key, about=key.about or described["about"])
         for key in described["keys"]
@@ -143,7 +144,7 @@ def _field(member: dataclasses.Field[Any]) -> Field:
     )
 
 
-def _own(name: str, member: dataclasses.Field[Any]) -> Key:
+def _own_key(name: str, member: dataclasses.Field[Any]) -> Key:
     form, words = form_of(member.type), words_of(member.type)
     low, high = limits(member.type)
     if form is Form.SHARE:
@@ -152,14 +153,14 @@ def _own(name: str, member: dataclasses.Field[Any]) -> Key:
         form,
         name,
         member.metadata["about"],
-        default=None if member.default is MISSING else _written(member),
+        default=None if member.default is MISSING else _default_text(member),
         words=words or (member.metadata["words"] if form is Form.WORD else ()),
         low=low,
         high=high,
     )
 
 
-def _written(member: dataclasses.Field[Any]) -> str:
+def _default_text(member: dataclasses.Field[Any]) -> str:
     default: Any = member.default
     if form_of(member.type) is Form.DURATION:
         return f"{default / 1000:f}".rstrip("0").rstrip(".") + "ns"

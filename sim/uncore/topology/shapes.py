@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology.document import Branch, Place, find_file, merged, parse, read_chain
 from uncore.topology.schema import MOST_HARTS
@@ -37,7 +37,7 @@ def read_shape(name: str) -> Branch:
     pattern = r"[1-9]\d{0,4}x[1-9]\d{0,4}" if kind in ("mesh", "ccx") else r"[1-9]\d{0,4}"
     if kind not in EXAMPLES or not re.fullmatch(pattern, size):
         examples = " ".join(EXAMPLES.values())
-        hint = "" if kind in EXAMPLES else nearest(kind, EXAMPLES)
+        hint = "" if kind in EXAMPLES else suggestion(kind, EXAMPLES)
         raise UserError(
             f"'{name}': expected a shape like {EXAMPLES.get(kind, examples)}, of at most"
             f" {MOST_HARTS} harts.{hint}"

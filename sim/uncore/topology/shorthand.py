@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from uncore.errors import nearest
+from uncore.errors import suggestion
 from uncore.topology.keys import RESERVED_NAMES
 from uncore.topology.link import JOINS
-from uncore.topology.parts import DATA
+from uncore.topology.parts import DATA_POLICIES
 from uncore.topology.units import UnitError, cache_parts
 
 
@@ -39,7 +39,7 @@ def _join(text: str) -> dict[str, str]:
     if kind not in JOINS:
         raise UnitError(
             f"'{kind}' is no kind of join: expected one of {', '.join(JOINS)}."
-            + nearest(kind, JOINS)
+            + suggestion(kind, JOINS)
         )
     parts = {"kind": kind}
     for word in words:
@@ -58,10 +58,10 @@ def _join_part(word: str) -> str:
 
 def _data(text: str) -> dict[str, str]:
     policy, _, cache = text.strip().partition(" ")
-    if policy not in DATA:
+    if policy not in DATA_POLICIES:
         raise UnitError(
-            f"'{policy}' is no storage policy: expected one of {', '.join(DATA)},"
-            f' like "victim 8MiB 16-way 10cy".{nearest(policy, DATA)}'
+            f"'{policy}' is no storage policy: expected one of {', '.join(DATA_POLICIES)},"
+            f' like "victim 8MiB 16-way 10cy".{suggestion(policy, DATA_POLICIES)}'
         )
     return {"policy": policy} | (cache_parts(cache) if policy != "none" else {})
 

@@ -1,7 +1,7 @@
 """Describes a machine as text, for `uncore show`.
 
 tree_text(machine)          the tree with joins, caches and resolvers; equal parts share a line
-draw(machine)               this text, followed by an explanation of its terms
+explained_text(machine)     this text, followed by an explanation of its terms
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from itertools import groupby
 from uncore.topology import migration
 from uncore.topology.machine import Core, Machine, Resolver
 
-RESOLVER = (
+RESOLVER_EXPLANATION = (
     "resolver: the directory, or slice of a shared cache, that orders the requests for a line;\n"
     "root: the last one, beside memory; docs/glossary.md has the other words"
 )
 
 
-def draw(machine: Machine) -> str:
-    return f"{tree_text(machine)}\n\n{RESOLVER}"
+def explained_text(machine: Machine) -> str:
+    return f"{tree_text(machine)}\n\n{RESOLVER_EXPLANATION}"
 
 
 def tree_text(machine: Machine) -> str:

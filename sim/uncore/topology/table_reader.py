@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.topology import units
 from uncore.topology.document import Branch, Leaf, wrong
 from uncore.topology.keys import KEYS, LEVEL, schema_path
 from uncore.topology.machine import Number
 from uncore.topology.missing import lack
-from uncore.topology.schema import LINE, Field, Form, Key, fields
+from uncore.topology.schema import DEFAULT_LINE_BYTES, Field, Form, Key, fields
 
 T = TypeVar("T")
 D = TypeVar("D", Fraction, None)
@@ -32,7 +32,7 @@ class Ledger:
     """Record of the keys and numbers of a machine that have been read, with its clock domains."""
 
     root: Branch
-    line: int = LINE  # bytes per cache line of the machine
+    line: int = DEFAULT_LINE_BYTES  # bytes per cache line of the machine
     asked: dict[str, tuple[Key, Leaf | None]] = field(default_factory=dict)
     numbers: dict[str, Number] = field(default_factory=dict)
     keys: dict[int, str] = field(default_factory=dict)  # id of a leaf -> the first key that read it
@@ -193,7 +193,7 @@ class Table:
             if text in words:
                 return text
             raise units.UnitError(
-                f"expected {' or '.join(repr(c) for c in words)}.{nearest(text, words)}"
+                f"expected {' or '.join(repr(c) for c in words)}.{suggestion(text, words)}"
             )
 
         return self.read(key, chosen)
@@ -211,12 +211,12 @@ class Table:
                 and member.own.name.startswith(f"{self.path}.")
                 and member.name not in given
             ):
-                given[member.name] = self._own(
+                given[member.name] = self._read_field(
                     member, member.own.name.removeprefix(f"{self.path}.")
                 )
         return of(**given)
 
-    def _own(self, field: Field, key: str) -> Any:
+    def _read_field(self, field: Field, key: str) -> Any:
         """Reads one key as a value of the machine's field: an integer, a bool or a word."""
         inner, _, last = key.rpartition(".")
         if inner:
@@ -225,7 +225,7 @@ class Table:
                 if field.own and not field.own.required:
                     return field.default
                 raise self.absent(inner)
-            return table._own(field, last)
+            return table._read_field(field, last)
         declared = self.declared(key)
         if declared.form is Form.DURATION:
             ps = units.ps(self.duration(key))

@@ -21,7 +21,7 @@ from fractions import Fraction
 Period = Callable[[str | None], Fraction]
 
 TIME = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
-FREQUENCY = {"kHz": 10**9, "MHz": 10**6, "GHz": 10**3}  # period in ps of one unit
+PERIOD_PS = {"kHz": 10**9, "MHz": 10**6, "GHz": 10**3}  # period of a clock of one such unit
 SIZE = {"B": 1} | {
     prefix + binary + "B": base**power
     for power, prefix in enumerate("KMGT", start=1)
@@ -90,9 +90,9 @@ def _time_unit(unit: str, domain: str | None, period: Period) -> Fraction:
 def frequency(text: str) -> Fraction:
     """Parses a frequency; returns its period in ps."""
     match = QUANTITY.fullmatch(text)
-    if not match or match[3] or match[2] not in FREQUENCY or not Fraction(match[1]):
+    if not match or match[3] or match[2] not in PERIOD_PS or not Fraction(match[1]):
         raise UnitError('expected a frequency above zero, like "4.0GHz" or "1600MHz"')
-    period = Fraction(FREQUENCY[match[2]]) / Fraction(match[1])
+    period = Fraction(PERIOD_PS[match[2]]) / Fraction(match[1])
     if period > MAX_LATENCY_PS:
         raise UnitError("expected a frequency of at least one hertz")
     return period

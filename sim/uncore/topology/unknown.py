@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.topology.document import Branch, Leaf, wrong
 from uncore.topology.keys import (
     KEYS_BELOW,
@@ -31,7 +31,7 @@ def refuse_unknown(
     tables = (RESERVED_NAMES | set(levels)) - READ_BEFORE
     for name, node in root.items.items():
         if name not in tables:
-            raise _unknown(node, name, "", tables)
+            raise _unknown_key_error(node, name, "", tables)
         if isinstance(node, Branch):
             _KnownKeys(kinds, memory_kinds).table(node, name, schema_path(name))
 
@@ -50,7 +50,7 @@ class _KnownKeys:
             if isinstance(node, Branch) and name in kinds:
                 self.table(node, full_name, path)
             elif name not in keys and not keys & PLACEHOLDERS:
-                raise _unknown(node, name, key, [*kinds, *self.names(path, keys)])
+                raise _unknown_key_error(node, name, key, [*kinds, *self.names(path, keys)])
             elif isinstance(node, Branch):
                 self.table(node, full_name, inner_path)
 
@@ -66,11 +66,15 @@ class _KnownKeys:
             yield from (f"{name}.{inner}" for inner in sorted(KEYS_BELOW.get(f"{path}.{name}", ())))
 
 
-def _unknown(node: Leaf | Branch, name: str, table: str, keys: Iterable[str]) -> UserError:
+def _unknown_key_error(
+    node: Leaf | Branch, name: str, table: str, keys: Iterable[str]
+) -> UserError:
     prefix = f"{table}." if table else ""
     names = list(keys)
     known_keys = ", ".join(sorted(key for key in names if "." not in key))
-    hint = nearest(prefix + name, (prefix + key for key in names)) or f" Known here: {known_keys}."
+    hint = (
+        suggestion(prefix + name, (prefix + key for key in names)) or f" Known here: {known_keys}."
+    )
     if table and "." not in table and isinstance(node, Branch):
         hint += " If it is a kind, [kinds] must say where."
     if not node.place.line:  # the key was given on the command line

@@ -21,7 +21,7 @@ from math import fsum
 
 from uncore.topology.layout import Point, tiles
 from uncore.topology.machine import Machine
-from uncore.topology.schema import LINE
+from uncore.topology.schema import DEFAULT_LINE_BYTES
 from uncore.topology.units import size
 
 PS_PER_NS = 1000
@@ -171,7 +171,7 @@ def _bytes_of_data(machine: Machine) -> int:
     data_size_text = next(
         number.text for number in machine.numbers if number.key == "messages.data"
     )
-    return size(data_size_text) + machine.line - LINE
+    return size(data_size_text) + machine.line - DEFAULT_LINE_BYTES
 
 
 def _width(data: int, busy: int) -> float:

@@ -31,17 +31,17 @@ MIN_NAMED_COMPONENT = 0.3  # the least component of a direction for which a numb
 
 def uncertainties(fitted: Fitted) -> dict[str, float]:
     deviations = fitted.solution.deviations(_error(fitted))
-    return dict(zip(fitted.problem.frees, deviations.tolist(), strict=True))
+    return dict(zip(fitted.problem.free_numbers, deviations.tolist(), strict=True))
 
 
 def undetermined(fitted: Fitted) -> list[str]:
     limited_numbers = at_limits(fitted)
     inner_columns = [
-        index for index, key in enumerate(fitted.problem.frees) if key not in limited_numbers
+        index for index, key in enumerate(fitted.problem.free_numbers) if key not in limited_numbers
     ]
     changes, directions = fitted.solution.directions(inner_columns)
     is_undetermined = changes * MAX_RELATIVE_DEVIATION < _error(fitted)
-    keys = [key for key in fitted.problem.frees if key not in limited_numbers]
+    keys = [key for key in fitted.problem.free_numbers if key not in limited_numbers]
     return [
         *limited_numbers.values(),
         *(_sentence(keys, direction) for direction in directions[is_undetermined]),
@@ -52,19 +52,21 @@ def doubtful(fitted: Fitted) -> list[str]:
     """Returns a sentence for each number that the fit changed by an implausible factor. A matrix
     that was measured on a busy host has this effect, although its classes fit with small errors.
     """
-    frees, factors = fitted.problem.frees, np.exp(fitted.steps).tolist()
+    free_numbers, factors = fitted.problem.free_numbers, np.exp(fitted.steps).tolist()
     return [
         f"{key}: {factor:.2g} times the number of {fitted.problem.name}: the figures are of"
         " another machine, or others worked on it"
-        for key, factor in zip(frees, factors, strict=True)
+        for key, factor in zip(free_numbers, factors, strict=True)
         if max(factor, 1 / factor) > MAX_FACTOR_FROM_FILE
     ]
 
 
 def at_limits(fitted: Fitted) -> dict[str, str]:
     """Returns the numbers that the fit has moved to a limit, with a sentence for each."""
-    limits, frees = {}, fitted.problem.frees
-    for key, step, limit in zip(frees, fitted.solution.steps, highest(frees), strict=True):
+    limits, free_numbers = {}, fitted.problem.free_numbers
+    for key, step, limit in zip(
+        free_numbers, fitted.solution.steps, highest(free_numbers), strict=True
+    ):
         limit = min(limit, MAX_STEP_LOG)
         if min(step + MAX_STEP_LOG, limit - step) < LIMIT_MARGIN_LOG:
             extreme = "small" if step + MAX_STEP_LOG < LIMIT_MARGIN_LOG else "large"

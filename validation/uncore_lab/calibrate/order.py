@@ -1,7 +1,7 @@
 """Finds which core sits at which stop, from the part of each core in handoffs of a shared cache.
 
     find(machine, ns) -> CoreOrder, or None if the matrix does not show the order
-    renamed(map, order) -> the map with its members renamed
+    renamed(map_text, order) -> the map with its members renamed
 
 Operating systems do not number cores by position, so the order of the members in a machine's `map`
 must be found for each machine, together with the slice that owned the measured line.  For every
@@ -24,7 +24,7 @@ from uncore.topology.document import Branch, Leaf
 from uncore.topology.load import read
 from uncore.topology.machine import Machine
 from uncore.topology.route import Routes
-from uncore_lab.figures.additive_parts import parts_of, sliced
+from uncore_lab.figures.additive_parts import parts_of, sliced_level
 from uncore_lab.figures.hardware import Matrix
 
 MEMBER = re.compile(r"(?<![a-z\d])\d+")
@@ -65,7 +65,7 @@ def _path_times(machine: Machine, members: int) -> NDArray[np.float64]:
     """
     routes = Routes(machine)
     resolver = next(
-        candidate for candidate in machine.resolvers if candidate.level == sliced(machine)
+        candidate for candidate in machine.resolvers if candidate.level == sliced_level(machine)
     )
     depth = machine.levels.index(resolver.level) + 1
     member_of_core = np.array([core[depth] for core in machine.shape])
@@ -85,7 +85,7 @@ def map_of(name: str, machine: Machine) -> str:
     """Returns the `map` of the level across whose slices lines are distributed, as written in the
     machine file; "" if the file has none.
     """
-    node = read(name)[0].items.get(sliced(machine))
+    node = read(name)[0].items.get(sliced_level(machine))
     for key in ("join", "map"):
         node = node.items.get(key) if isinstance(node, Branch) else None
     return str(node.value) if isinstance(node, Leaf) else ""

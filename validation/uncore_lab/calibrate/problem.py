@@ -25,15 +25,22 @@ import msgspec
 import numpy as np
 
 from uncore import topology
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.topology.machine import Machine
 from uncore_lab.calibrate.order import find, map_of, renamed
 from uncore_lab.figures import hardware as figures
-from uncore_lab.figures.additive_parts import sliced
+from uncore_lab.figures.additive_parts import sliced_level
 from uncore_lab.figures.hardware import Hardware, Mask, Matrix
 from uncore_lab.figures.sample import medians
 from uncore_lab.figures.simulate import handoffs
-from uncore_lab.fitting.numbers import Free, free, highest, is_unknown, settings, stepped
+from uncore_lab.fitting.numbers import (
+    FreeNumber,
+    free_numbers_of,
+    highest,
+    is_unknown,
+    settings,
+    stepped,
+)
 from uncore_lab.fitting.solve import (
     MAX_EVALUATIONS,
     PAIRS_WEIGHT,
@@ -80,14 +87,14 @@ def _line(setting: str) -> str:
 class Problem:
     name: str  # machine name, or path of its file
     machine: Machine  # with the numbers of its file
-    frees: dict[str, Free]
+    free_numbers: dict[str, FreeNumber]
     measured: Matrix
     structured: bool
 
     @classmethod
     def load(cls, name: str, matrix: Path, keys: Sequence[str] = ()) -> Problem:
         machine = topology.load(name, measured=True)
-        numbers = free(name, keys or unknown(machine))
+        numbers = free_numbers_of(name, keys or unknown(machine))
         if not numbers:
             raise UserError(f"{name}: has no number to fit; name some with --free KEY")
         measured = figures.measured_matrix(matrix, machine)
@@ -97,7 +104,7 @@ class Problem:
 
     def machine_with(self, steps: Vector, choice: UnrecordedChoice) -> Machine:
         """Returns the machine with each free number multiplied by the exponential of its step."""
-        fitted = settings(stepped(self.frees, steps), self.frees)
+        fitted = settings(stepped(self.free_numbers, steps), self.free_numbers)
         return topology.load(self.name, [*choice.overrides, *fitted], measured=True)
 
     def hardware(self, choice: UnrecordedChoice) -> Hardware:
@@ -129,7 +136,7 @@ class Problem:
         def residuals(steps: Vector) -> Vector:
             return target.residuals(self.simulated(steps, choice, rounds))
 
-        part = FitPart(list(self.frees), residuals, highest(self.frees))
+        part = FitPart(list(self.free_numbers), residuals, highest(self.free_numbers))
         return solve([part], PRIOR_WEIGHT, begin, most)
 
     def error(self, residuals: Vector) -> float:
@@ -144,7 +151,9 @@ class Problem:
         order_ = find(self.machine, self.measured) if map_text else None
         if not order_:
             return None
-        return str(order_.owner), f"{sliced(self.machine)}.join.map={renamed(map_text, order_)}"
+        return str(
+            order_.owner
+        ), f"{sliced_level(self.machine)}.join.map={renamed(map_text, order_)}"
 
     def structure(self, steps: Vector, choice: UnrecordedChoice, rounds: int) -> Vector:
         """Returns, for every pair, its simulated minus its measured relative difference from the
@@ -180,8 +189,8 @@ def check_keys(machine: Machine, keys: Sequence[str]) -> None:
     for key in keys:
         if key not in stated:
             raise UserError(
-                f"--free {key}: {machine.id} has no such number.{nearest(key, stated)} `uncore show"
-                f" {machine.id} --keys` lists them"
+                f"--free {key}: {machine.id} has no such number.{suggestion(key, stated)}"
+                f" `uncore show {machine.id} --keys` lists them"
             )
         if not key.endswith("_ratio") and not LATENCY_TEXT.search(stated[key]):
             raise UserError(

@@ -12,9 +12,10 @@ from uncore_lab.calibrate.determined import (
     undetermined,
 )
 from uncore_lab.calibrate.fit import Fitted
-from uncore_lab.calibrate.write import amount
+from uncore_lab.calibrate.write import fitted_text
 
-MIN_COUNTED_CHOICES = 4  # from this number on, choices that fit equally well are not listed
+# if at least this many choices fit equally well, they are counted instead of listed
+MIN_COUNTED_CHOICES = 4
 
 
 def show(fitted: Fitted) -> None:
@@ -33,12 +34,12 @@ def show(fitted: Fitted) -> None:
 
 
 def _numbers(fitted: Fitted) -> None:
-    deviations, frees = uncertainties(fitted), fitted.problem.frees
+    deviations, free_numbers = uncertainties(fitted), fitted.problem.free_numbers
     factors = np.exp(fitted.steps).tolist()
     rows = [
-        {"number": key, "before": amount(fitted, key, 1).strip('"')}
-        | {"fitted": amount(fitted, key, factor).strip('"'), "unsure": deviations[key]}
-        for key, factor in zip(frees, factors, strict=True)
+        {"number": key, "before": fitted_text(fitted, key, 1).strip('"')}
+        | {"fitted": fitted_text(fitted, key, factor).strip('"'), "unsure": deviations[key]}
+        for key, factor in zip(free_numbers, factors, strict=True)
     ]
     columns = [
         Column("number", "number", left=True),

@@ -45,21 +45,21 @@ def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
     )
     deviations, entries = uncertainties(fitted), dict[str, str]()
     for key, (factor, note) in numbers_to_write(fitted).items():
-        number = problem.frees[key]
+        number = problem.free_numbers[key]
         source = f"fitted: {matrix.name}{note}"
         is_determined, half_interval_factor = (
             deviations[key] <= MAX_RELATIVE_DEVIATION,
             float(np.exp(FOUR_FIFTHS_DEVIATIONS * min(deviations[key], 1))),
         )
         low, value, high = (
-            amount(fitted, key, factor * interval_factor)
+            fitted_text(fitted, key, factor * interval_factor)
             for interval_factor in (1 / half_interval_factor, 1, half_interval_factor)
         )
         entries[key] = entry(value, (low, high) if is_determined else None, source)
         leader = number.key.rpartition(".")[2]
         for follower, ratio in number.followers:
             source = f"as {leader}" if ratio == 1 else f"{ratio:g} of {leader}"
-            entries[follower] = entry(amount(fitted, follower, factor), None, source)
+            entries[follower] = entry(fitted_text(fitted, follower, factor), None, source)
     for setting in choice.overrides:
         key, _, value_text = setting.partition("=")
         quote = '"""' if "\n" in value_text else '"'
@@ -77,17 +77,17 @@ def numbers_to_write(fitted: Fitted) -> dict[str, tuple[float, str]]:
             float(np.exp(step)),
             "" if deviations[key] <= MAX_RELATIVE_DEVIATION else ", not determined alone",
         )
-        for key, step in zip(fitted.problem.frees, fitted.steps, strict=True)
+        for key, step in zip(fitted.problem.free_numbers, fitted.steps, strict=True)
         if deviations[key] <= MAX_RELATIVE_DEVIATION or abs(step) > MIN_STEP_LOG
     }
 
 
-def amount(fitted: Fitted, key: str, factor: float) -> str:
+def fitted_text(fitted: Fitted, key: str, factor: float) -> str:
     """Returns a number of the machine's file times a factor, in the unit of the file; a number that
     the file writes as a sum is given in ns.
     """
     text = next(n.text for n in fitted.problem.machine.numbers if n.key == key)
     written = scaled(text, factor)
     if not written:
-        return f'"{fitted.problem.frees[key].value * factor:.4g}ns"'
+        return f'"{fitted.problem.free_numbers[key].value * factor:.4g}ns"'
     return written if UNITLESS_NUMBER.fullmatch(written) else f'"{written}"'

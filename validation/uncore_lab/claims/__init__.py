@@ -28,7 +28,7 @@ from uncore.drawing.table import Column, emit
 from uncore.errors import GuestError
 from uncore.execution.execute import execute
 from uncore.job import Job
-from uncore.job.job import LASTS, OPS
+from uncore.job.job import DURATION_PARAMETER, OPS_PARAMETER
 from uncore.result import Result
 from uncore_lab.claims import filed
 from uncore_lab.claims.amounts import Curve, Seed
@@ -88,7 +88,11 @@ def _key(job: Job) -> _Key:
     """Returns a key that all points of one curve have in common. It does not include the length of
     a run.
     """
-    parameters = [parameter for parameter in job.parameters if parameter[0] not in (OPS, LASTS)]
+    parameters = [
+        parameter
+        for parameter in job.parameters
+        if parameter[0] not in (OPS_PARAMETER, DURATION_PARAMETER)
+    ]
     where = job.machine.id, job.overrides, job.placement, job.smt, job.home
     return where, job.program.sha256, tuple(parameters)
 

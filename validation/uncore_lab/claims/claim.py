@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore_lab.claims.amounts import Curve
@@ -75,9 +75,9 @@ class Claim:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        for run in self._asked():
+        for run in self._run_names():
             if run not in self.runs:
-                raise ValueError(f"{self.id}: there is no run '{run}'.{nearest(run, self.runs)}")
+                raise ValueError(f"{self.id}: there is no run '{run}'.{suggestion(run, self.runs)}")
 
     def jobs(self) -> dict[str, Job]:
         """Returns the job of each run by its name."""
@@ -94,11 +94,11 @@ class Claim:
         that the function uses.
         """
         try:
-            return float(self.answer(**{run: curves[run] for run in self._asked()}))
+            return float(self.answer(**{run: curves[run] for run in self._run_names()}))
         except (LookupError, TypeError, ValueError, ZeroDivisionError) as error:
             raise UserError(f"claim {self.id} has no value: {error!r}") from None
 
-    def _asked(self) -> list[str]:
+    def _run_names(self) -> list[str]:
         """Returns the names of the runs that are parameters of the function; all runs if it takes
         `**runs`.
         """

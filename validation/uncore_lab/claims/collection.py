@@ -20,7 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore_lab.claims import articles
 from uncore_lab.claims.claim import Claim
 
@@ -58,7 +58,7 @@ def load(ids: Sequence[str] = ()) -> list[Claim]:
     for name in ids:
         if name not in all_claims:
             raise UserError(
-                f"no claim is called '{name}'.{nearest(name, all_claims)}"
+                f"no claim is called '{name}'.{suggestion(name, all_claims)}"
                 f" There are {', '.join(all_claims)}"
             )
     return [all_claims[name] for name in (ids or all_claims)]

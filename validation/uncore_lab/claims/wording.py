@@ -3,7 +3,7 @@
 The interface:
 
     summary(rows)            the number of claims of each verdict
-    verdict_counts(words)    the number of subjects of each verdict
+    verdict_counts(verdicts)  the number of subjects of each verdict
     amount(value, unit)      a value such as 12.3 ns, or a range
     over_seeds(row)          the least and the greatest answer, such as 6.2 to 19.7 x
     verdict(row)             the verdict; if seeds disagree, with the number of seeds that agree

@@ -2,7 +2,7 @@
 of each core: L(i, j) = part(i) + part(j).
 
     parts_of(machine, ns) -> {"ccx0": AdditiveParts(ns of each of its members, r2), ...}
-    sliced(machine) -> the innermost level whose resolver has several slices
+    sliced_level(machine) -> the innermost level whose resolver has several slices
     shared_cache(machine) -> the innermost level that resolves ownership
 
 Members are cores, or groups of cores that share a private cache.  The parts are a least-squares fit
@@ -31,13 +31,13 @@ def shared_cache(machine: Machine) -> str:
     return machine.resolvers[0].level
 
 
-def sliced(machine: Machine) -> str:
+def sliced_level(machine: Machine) -> str:
     levels = (resolver.level for resolver in machine.resolvers if len(resolver.slices) > 1)
     return next(levels, shared_cache(machine))
 
 
 def parts_of(machine: Machine, ns: Matrix) -> dict[str, AdditiveParts]:
-    level = sliced(machine)
+    level = sliced_level(machine)
     domain, member = members_of(machine, level)
     pairs_of_level = np.argwhere((level_of_pairs(machine) == level) & ~np.isnan(ns))
     parts = {}
@@ -45,15 +45,19 @@ def parts_of(machine: Machine, ns: Matrix) -> dict[str, AdditiveParts]:
         members = np.unique(member[domain == index])
         pairs = pairs_of_level[domain[pairs_of_level[:, 0]] == index]
         if len(members) >= MIN_MEMBERS and len(pairs) > len(members):
-            units = np.searchsorted(members, member[pairs])
-            parts[f"{level}{index}"] = _solved(ns[tuple(pairs.T)], units, len(members))
+            member_indices = np.searchsorted(members, member[pairs])
+            parts[f"{level}{index}"] = _fitted_parts(
+                ns[tuple(pairs.T)], member_indices, len(members)
+            )
     return parts
 
 
-def _solved(truth: NDArray[np.float64], units: NDArray[np.int64], members: int) -> AdditiveParts:
+def _fitted_parts(
+    truth: NDArray[np.float64], member_indices: NDArray[np.int64], members: int
+) -> AdditiveParts:
     rows = np.zeros((len(truth), members))
-    for unit in units.T:
-        rows[np.arange(len(truth)), unit] += 1
+    for member_index in member_indices.T:
+        rows[np.arange(len(truth)), member_index] += 1
     parts, *_ = np.linalg.lstsq(rows, truth, rcond=None)
     spread = float(np.var(truth))
     return AdditiveParts(

@@ -6,8 +6,8 @@ that owned it).  Other experiments keep their figures in tables of the same file
 
     machines_with_figures(table) -> names        machines whose file has this table
     well_measured() -> names                     machines with handoffs of good quality
-    part(machine, table, kind) -> Kind           one table of a machine's file, as a struct
-    read(machine) -> Hardware                    the handoffs of a machine
+    part(name, table, kind) -> Kind              one table of a machine's file, as a struct
+    read(name) -> Hardware                       the handoffs of a machine
     by_level(machine, home) -> Hardware          classes of a machine without figures, by level
 
 Matrices are in ns by hart, NaN where unknown:

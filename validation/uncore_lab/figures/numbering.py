@@ -38,10 +38,12 @@ class Numbering:
 
 def recognised(rows: Matrix, machine: Machine) -> Numbering:
     stated, *other_orders = _numberings(machine, len(rows))
-    best = min(other_orders, key=lambda order: _unexplained(rows, order, machine), default=stated)
-    better = _unexplained(rows, best, machine) < BETTER_ORDER_RATIO * _unexplained(
-        rows, stated, machine
+    best = min(
+        other_orders, key=lambda order: _unexplained_variation(rows, order, machine), default=stated
     )
+    better = _unexplained_variation(
+        rows, best, machine
+    ) < BETTER_ORDER_RATIO * _unexplained_variation(rows, stated, machine)
     return best if better else stated
 
 
@@ -82,7 +84,7 @@ def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int,
     )
 
 
-def _unexplained(rows: Matrix, numbering: Numbering, machine: Machine) -> float:
+def _unexplained_variation(rows: Matrix, numbering: Numbering, machine: Machine) -> float:
     """Returns the sum of squared deviations of all pairs' logarithms from the mean of their level,
     which the levels leave unexplained.
     """

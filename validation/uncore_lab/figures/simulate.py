@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from uncore.engine import Probes, native
+from uncore.engine import Observers, native
 from uncore.execution.request import usual_seeds
 from uncore.job.forms import REPEATS
 from uncore.study.matrix import repeats, rounds_per_seed, tournament
@@ -31,7 +31,7 @@ from uncore_lab.figures.hardware import Hardware, Matrix
 WORKLOAD = "latency/pingpong"
 MATRIX_ROUNDS = 100
 MATRIX_SEEDS = usual_seeds("native", REPEATS)
-NO_PROBES: Probes = frozenset()
+NO_OBSERVERS: Observers = frozenset()
 
 
 def handoffs(
@@ -74,7 +74,7 @@ def _of(
 ) -> Matrix:
     players = list(cores or range(machine.cores))
     between = np.full((machine.cores, machine.cores), np.nan)
-    between[np.ix_(players, players)] = _played(
+    between[np.ix_(players, players)] = _simulated_matrix(
         machine, hardware, [machine.harts_of(core)[0] for core in players], rounds, seeds
     )
     core, kind = np.array(machine.hart_cores), np.array(machine.core_kinds)
@@ -86,14 +86,14 @@ def _of(
         pair = next((harts for harts in pairs if len(harts) > 1), None)
         if pair:
             siblings_of_kind = np.equal.outer(core, core) & (kind == name)[core]
-            ns[siblings_of_kind] += _played(
+            ns[siblings_of_kind] += _simulated_matrix(
                 machine, with_known_home, pair[:2], MATRIX_ROUNDS, seeds
             )[0, 1]
     ns[np.triu_indices(machine.harts)] = np.nan
     return ns
 
 
-def _played(
+def _simulated_matrix(
     machine: Machine,
     hardware: Hardware,
     harts: Sequence[int],
@@ -109,5 +109,5 @@ def _played(
         slices=hardware.slice,
         seeds=seeds,
     )
-    point = native.run(job, NO_PROBES)
+    point = native.run(job, NO_OBSERVERS)
     return np.array(point["tables"]["handoff"], dtype=float) / 1000

@@ -1,12 +1,13 @@
 """The numbers of a machine to fit, and the clocks in whose cycles they may be constant.
 
-    free(name) -> {key: Free}      numbers whose source begins with "fitted" or "predicted"
-    free(name, keys)               the numbers with these keys
-    clocks(name) -> {unit: ns}     ns of one unit on the machine: "ns", "core" or "uncore" cycle
-    settings({key: ns}, frees)     KEY=VALUE for these numbers and for those that follow them
-    stepped(frees, steps)          the numbers, each times the exponential of its step
-    highest(frees)                 the largest allowed step of each
-    scaled(text, factor)           a number as its file writes it, times a factor
+    free_numbers_of(name) -> {key: FreeNumber}
+                                        numbers whose source begins with "fitted" or "predicted"
+    free_numbers_of(name, keys)         the numbers with these keys
+    clocks(name) -> {unit: ns}          ns of a "core" or "uncore" cycle on the machine; of "ns", 1
+    settings({key: ns}, free_numbers)   KEY=VALUE for these numbers and for those that follow them
+    stepped(free_numbers, steps)        the numbers, each times the exponential of its step
+    highest(free_numbers)               the largest allowed step of each
+    scaled(text, factor)                a number as its file writes it, times a factor
 
 A latency is converted to nanoseconds from the unit of its file; a ratio ("control_ratio") has no
 unit.  "uncore" is the clock outside the cores: that of a ring, a mesh or AMD's fabric.
@@ -44,7 +45,7 @@ SAME_SLOTS = {"quadrant.join crossbar.latency": ("socket.join quadrants.inject",
 
 
 @dataclass(frozen=True)
-class Free:
+class FreeNumber:
     """A number that a fit may change."""
 
     key: str
@@ -65,12 +66,12 @@ class Free:
         return [f"{key}={ratio * value:.6f}{unit}" for key, ratio in keys_and_ratios]
 
 
-def free(name: str, keys: Collection[str] | None = None) -> dict[str, Free]:
+def free_numbers_of(name: str, keys: Collection[str] | None = None) -> dict[str, FreeNumber]:
     machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
     reader, ancestors, its_year = _DurationReader(tree), lineage(name), year(name)
     numbers = [n for n in machine.numbers if (is_unknown(n) if keys is None else n.key in keys)]
-    free_numbers = (reader.free(n, machine.numbers, ancestors) for n in numbers)
-    return {number.key: replace(number, year=its_year) for number in free_numbers}
+    read_numbers = (reader.free_number(n, machine.numbers, ancestors) for n in numbers)
+    return {number.key: replace(number, year=its_year) for number in read_numbers}
 
 
 def is_unknown(number: Number) -> bool:
@@ -85,21 +86,21 @@ def clocks(name: str) -> dict[str, float]:
     return _DurationReader(read_measured(name)[0]).clocks()
 
 
-def settings(values: Mapping[str, float], frees: Mapping[str, Free]) -> list[str]:
-    return [text for key, value in values.items() for text in frees[key].settings(value)]
+def settings(values: Mapping[str, float], free_numbers: Mapping[str, FreeNumber]) -> list[str]:
+    return [text for key, value in values.items() for text in free_numbers[key].settings(value)]
 
 
-def stepped(frees: Mapping[str, Free], steps: Iterable[float]) -> dict[str, float]:
+def stepped(free_numbers: Mapping[str, FreeNumber], steps: Iterable[float]) -> dict[str, float]:
     """Returns each number times the exponential of its step."""
     return {
         key: number.value * exp(step)
-        for (key, number), step in zip(frees.items(), steps, strict=True)
+        for (key, number), step in zip(free_numbers.items(), steps, strict=True)
     }
 
 
-def highest(frees: Mapping[str, Free]) -> list[float]:
+def highest(free_numbers: Mapping[str, FreeNumber]) -> list[float]:
     """Returns the largest allowed step of each number; only ratios have a limit."""
-    return [log(MAX_RATIO / f.value) if f.unit == RATIO else inf for f in frees.values()]
+    return [log(MAX_RATIO / f.value) if f.unit == RATIO else inf for f in free_numbers.values()]
 
 
 def scaled(text: str, factor: float) -> str:
@@ -123,16 +124,16 @@ class _DurationReader:
         periods = {NS: 1.0, CORE: _ns(ledger.period("core"))}
         return periods | ({UNCORE: _ns(ledger.period(beside[0]))} if beside else {})
 
-    def free(
+    def free_number(
         self, number: Number, other_numbers: tuple[Number, ...], ancestors: Mapping[str, Descent]
-    ) -> Free:
+    ) -> FreeNumber:
         level, *path = number.key.split(".")
         kind = path.pop(0) if path[0] in self.kinds else ""
         table = self._table(level, kind, path)
         ratio = is_ratio(number)
         slot, count = SAME_SLOTS.get(slot_key := _slot(table, [level, *path]), (slot_key, 1.0))
         value = float(number.text) if ratio else _ns(table.duration(path[-1]))
-        return Free(
+        return FreeNumber(
             key=number.key,
             value=value,
             unit=RATIO if ratio else _unit(number.text, table.domain),

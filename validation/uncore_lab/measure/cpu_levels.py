@@ -38,8 +38,8 @@ class _Finder:
 
     def add(self, name: str, parts: Parts, first: bool = False) -> None:
         """Adds a level. With `first`, it is placed outside of a level that has the same parts."""
-        outer = [_within(parts, other_parts) for other_parts in self.parts]
-        inner = [_within(other_parts, parts) for other_parts in self.parts]
+        outer = [_is_finer(parts, other_parts) for other_parts in self.parts]
+        inner = [_is_finer(other_parts, parts) for other_parts in self.parts]
         if not all(o or i for o, i in zip(outer, inner, strict=True)):
             self.notes.append(f"parts called {name} cut across others: left out")
             return
@@ -52,12 +52,12 @@ class _Finder:
         """Returns the index of the level that has the same parts; None if there is none."""
         for index, other_parts in enumerate(self.parts):
             is_known = any(part != NO_PART for part in other_parts.values())
-            if is_known and _within(parts, other_parts) and _within(other_parts, parts):
+            if is_known and _is_finer(parts, other_parts) and _is_finer(other_parts, parts):
                 return index
         return None
 
 
-def _within(fine: Parts, coarse: Parts) -> bool:
+def _is_finer(fine: Parts, coarse: Parts) -> bool:
     """True if each part of `fine` lies in one part of `coarse`."""
     coarse_part_of: dict[int, int] = {}
     return all(
@@ -101,13 +101,13 @@ def _add_nodes(finder: _Finder, computer: Computer, die: Parts) -> None:
     dies = {core: (package[core] << 20) + number for core, number in die.items()}
     nodes = computer.node_of()
     node_parts = {core: nodes.get(core[0], NO_PART) for core in dies}
-    cross_packages = not _within(package, dies)
+    cross_packages = not _is_finer(package, dies)
     if cross_packages:
         finder.add("die", dies, first=True)
     if len(set(node_parts.values()) - {NO_PART}) > 1 and not (
         cross_packages and finder.same(node_parts) is not None
     ):
-        finer = _within(node_parts, package)
+        finer = _is_finer(node_parts, package)
         finder.add("die" if finer and not cross_packages else "node", node_parts, first=True)
 
 

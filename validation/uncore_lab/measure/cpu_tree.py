@@ -91,7 +91,7 @@ def lay_out(computer: Computer, needs: Collection[str] = ()) -> ComputerLayout:
     counts = [*_counts(cores, len(cpu_levels.names)), threads]
     node, nodeless, notes = _nodes(computer, levels, cores)
     second, last = (
-        list(_shared(computer, levels, cores, level, number))
+        list(_shared_caches(computer, levels, cores, level, number))
         for level, number in ((cpu_levels.second, 2), (cpu_levels.last, 3))
     )
     parts_with_cache_kinds = {
@@ -141,8 +141,9 @@ def _named_kinds(
     cores: Sequence[Placed],
     parts_with_cache_kinds: Collection[str],
 ) -> Iterator[tuple[str, str, Kind]]:
-    """Yields name, cores and caches of each kind of cores. `parts_with_cache_kinds` are the parts
-    that already have a kind because of their shared caches.
+    """Yields the name, the cores (paths of parts, as text) and the Kind of each kind of cores. The
+    first kind is the default, so its name and its cores are empty. `parts_with_cache_kinds` are the
+    parts that already have a kind because of their shared caches.
     """
     yield "", "", kinds[0]
     used: list[str] = []
@@ -157,7 +158,7 @@ def _named_kinds(
         yield name + number, " ".join(where), kind
 
 
-def _shared(
+def _shared_caches(
     computer: Computer, levels: Sequence[str], cores: Sequence[Placed], level: str, number: int
 ) -> Iterator[SharedCaches]:
     """Yields the shared caches of a level's parts, beginning with the most frequent size."""
@@ -284,10 +285,10 @@ def expression(harts: Sequence[int | None], sizes: Sequence[int]) -> str:
     """
     if harts == list(range(len(harts))):
         return "i"
-    real = [size for size in sizes if size > 1]
-    if prod(real) == len(harts):
-        for order in permutations(range(len(real))):
-            terms = list(_digits(order, real))
+    sizes_above_1 = [size for size in sizes if size > 1]
+    if prod(sizes_above_1) == len(harts):
+        for order in permutations(range(len(sizes_above_1))):
+            terms = list(_digits(order, sizes_above_1))
             if all(
                 sum(i // s % n * w for s, n, w in terms) == hart for i, hart in enumerate(harts)
             ):

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 from uncore.errors import UserError
 from uncore.host.computer import Cache, Computer, Cpu, Node, of_one_line
 from uncore.support.input_files import read_bounded
-from uncore.topology.schema import LINE, LINES, MOST_HARTS
+from uncore.topology.schema import DEFAULT_LINE_BYTES, LINE_SIZES, MOST_HARTS
 from uncore_lab.measure.hwloc_extras import USUAL_CACHE_BYTES, clocks, distances, groups, notes
 
 Element = ElementTree.Element
@@ -82,7 +82,7 @@ def _computer(path: Path, root: Element) -> Computer:
     ]
     infos = {info.get("name"): info.get("value", "") for info in root.iter("info")}
     mhz = clocks(root, lambda kind: _set(path, kind, "cpuset"))
-    packages = _numbered(list(_objects_of_type(root, "Package")))
+    packages = _numbers_of(list(_objects_of_type(root, "Package")))
     cpus = [_cpu(unit, parents, packages, mhz) for unit in units]
     nodes = tuple(sorted(_nodes(path, root, parents), key=lambda node: node.number))
     caches = of_one_line(_caches(path, root))
@@ -100,7 +100,7 @@ def _computer(path: Path, root: Element) -> Computer:
         source=f"hwloc {path.name}",
         groups=tuple(groups(root, _processors)),
         distances=distances(root, [node.number for node in nodes if node.cpus]),
-        notes=tuple(notes(root, caches[0].line if caches else LINE)),
+        notes=tuple(notes(root, caches[0].line if caches else DEFAULT_LINE_BYTES)),
     )
 
 
@@ -123,7 +123,7 @@ def _processors(element: Element) -> tuple[int, ...]:
     return tuple(sorted(_number(unit.get("os_index")) for unit in _units(element)))
 
 
-def _numbered(elements: list[Element]) -> dict[Element, int]:
+def _numbers_of(elements: list[Element]) -> dict[Element, int]:
     """Returns the number of each element: that of the file if these are distinct, otherwise its
     position.
     """
@@ -164,7 +164,7 @@ def _cache(path: Path, element: Element, level: int) -> Cache:
     size, ways, line = (
         _number(element.get(f"cache_{name}")) for name in ("size", "associativity", "linesize")
     )
-    line_size = line if line in LINES else LINE
+    line_size = line if line in LINE_SIZES else DEFAULT_LINE_BYTES
     if size % line_size or ways * line_size > size > 0:
         raise UserError(
             f"{path}: read cache_size={size}, cache_associativity={ways} of an"

@@ -27,7 +27,7 @@ from uncore import topology
 from uncore.errors import UserError
 from uncore.host.computer import Computer, ranges
 from uncore.topology.load import load_text
-from uncore.topology.schema import LINE
+from uncore.topology.schema import DEFAULT_LINE_BYTES
 from uncore_lab.measure.cpu_tree import ComputerLayout, lay_out
 from uncore_lab.measure.without_family import (
     FileTables,
@@ -163,7 +163,7 @@ def _text(
         f'cpus     = "{layout.cpus}"',
         f"source   = {json.dumps(computer.source)}",
     ]
-    if computer.line != LINE:
+    if computer.line != DEFAULT_LINE_BYTES:
         lines.append(f'line     = "{computer.line}B"')
     if not family and computer.vendor in MOESI_VENDORS:
         lines.append('protocol = "moesi"')
@@ -171,7 +171,7 @@ def _text(
     if family:
         body += [_filled(family.adds, computer, layout), *last_caches(layout, whole=False)]
     body += memory_side.parts
-    return _joined("\n\n".join(filter(None, map(str.strip, body)))) + "\n"
+    return _with_merged_tables("\n\n".join(filter(None, map(str.strip, body)))) + "\n"
 
 
 def _folded(note: str) -> str:
@@ -236,7 +236,7 @@ def _filled(adds: str, computer: Computer, layout: ComputerLayout) -> str:
     return adds
 
 
-def _joined(text: str) -> str:
+def _with_merged_tables(text: str) -> str:
     """Merges tables that occur several times, because TOML allows each table only once."""
     tables: dict[str, list[str]] = {}
     current = ""

@@ -168,11 +168,11 @@ def throughput(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> 
     return [
         series
         for workload in CONTENDED
-        for series in _scaled(bench, workload, order, threads, effort, tick)
+        for series in _throughputs(bench, workload, order, threads, effort, tick)
     ]
 
 
-def _scaled(
+def _throughputs(
     bench: Bench,
     workload: str,
     order: Sequence[int],
@@ -229,7 +229,7 @@ def transfers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> l
         measured_transfers.append(
             Transfer(
                 cpus=cpus,
-                distance=_farthest(computer, first, other_cpus),
+                distance=_farthest_distance(computer, first, other_cpus),
                 changed_ns=_turns(bench, cpus, "blind", effort),
                 looked_ns=_turns(bench, cpus, "look", effort),
             )
@@ -315,13 +315,13 @@ def _barrier(
         sender=sender,
         others=list(other_cpus),
         running=running,
-        distance=_farthest(computer, sender, other_cpus),
+        distance=_farthest_distance(computer, sender, other_cpus),
         sent_ns=percentiles(sent),
         unseen_ns=percentiles([row[0] for row in rows if row[1] != len(other_cpus)]),
     )
 
 
-def _farthest(computer: Computer, first: int, other_cpus: Sequence[int]) -> str:
+def _farthest_distance(computer: Computer, first: int, other_cpus: Sequence[int]) -> str:
     distances = (computer.distance(first, other_cpu) for other_cpu in other_cpus)
     return max(distances, key=DISTANCE_NAMES.index)
 

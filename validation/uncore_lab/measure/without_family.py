@@ -166,7 +166,7 @@ def node_join_latencies(
     rows, wanted_ns, weights = [], [], []
     for a, first in enumerate(reported.nodes):
         for b, second in enumerate(reported.nodes):
-            common = _common(groups[first], groups[second])
+            common = _common_depth(groups[first], groups[second])
             if a != b:
                 rows.append([2 * (depth >= common) for depth in joined])
                 wanted_ns.append(times[a, b] - (times[a, a] + times[b, b]) / 2)
@@ -192,6 +192,6 @@ def _groups_of_nodes(
     return {node.number: place[node.cpus[0]] for node in computer.nodes if node.cpus}
 
 
-def _common(a: tuple[int, ...], b: tuple[int, ...]) -> int:
+def _common_depth(a: tuple[int, ...], b: tuple[int, ...]) -> int:
     """Returns the depth of the smallest part that contains both places."""
     return next((depth for depth, (x, y) in enumerate(zip(a, b, strict=True)) if x != y), len(a))

@@ -63,16 +63,21 @@ def _show(prediction: Forecast, machine: Machine, home: str) -> None:
             for predicted_class in prediction.classes.values()
         ],
         False,
-        CLASSES,
+        CLASS_COLUMNS,
         f"{machine.name}: one handoff, predicted, with {share} intervals"
         f"{where}{_guess_note(prediction)}",
     )
     if prediction.loans:
         rows = [loan.row() for loan in prediction.loans]
-        emit(rows, False, NUMBERS, "numbers that its nearest relatives lend")
+        emit(rows, False, NUMBER_COLUMNS, "numbers that its nearest relatives lend")
     if prediction.guesses:
         rows = [guess.row() for guess in prediction.guesses]
-        emit(rows, False, GUESSES, "numbers that are guesses: nobody measured them, or lends them")
+        emit(
+            rows,
+            False,
+            GUESS_COLUMNS,
+            "numbers that are guesses: nobody measured them, or lends them",
+        )
 
 
 def _lender_note(row: Row) -> str | None:
@@ -112,7 +117,7 @@ def _rule(amount: float, unit: str) -> str:
     return f"{amount:.2f} ns" if unit == "ns" else f"{amount:.1f} cycles of the {unit} clock"
 
 
-CLASSES = [
+CLASS_COLUMNS = [
     Column("class", "name", left=True, about="innermost level that contains both cores"),
     Column("ns", "ns", _tenths, about="median of a handoff between two such cores, predicted"),
     Column("from", "low", _tenths, about="lower end of the interval"),
@@ -125,7 +130,7 @@ CLASSES = [
     ),
     Column("", lambda row: _lender_note(row), left=True),
 ]
-NUMBERS = [
+NUMBER_COLUMNS = [
     Column("number", "key", left=True, about="key of the machine"),
     Column("value", lambda row: _value(row["value"], row["unit"]), about="predicted value"),
     Column(
@@ -153,7 +158,7 @@ NUMBERS = [
         about="words of descent that they share with this machine",
     ),
 ]
-GUESSES = [
+GUESS_COLUMNS = [
     Column("number", "key", left=True, about="key of the machine"),
     Column("value", "text", about="value in the machine file"),
     Column(
@@ -165,4 +170,4 @@ GUESSES = [
     Column("by", "basis", left=True, about="origin of the uncertainty"),
     Column("source", "source", left=True, about="source that the file states"),
 ]
-COLUMNS = [*CLASSES, *NUMBERS, *GUESSES]
+COLUMNS = [*CLASS_COLUMNS, *NUMBER_COLUMNS, *GUESS_COLUMNS]

@@ -69,10 +69,10 @@ def read_moved(path: Path = MOVED) -> dict[str, Moved]:
 
 def drift(entry: LedgerEntry, medians: Mapping[str, float], moved: Moved | None) -> list[str]:
     listed = moved.classes if moved else {}
-    return [*_moved(entry, medians, listed), *_idle(entry, listed)]
+    return [*_moved_classes(entry, medians, listed), *_idle(entry, listed)]
 
 
-def _moved(
+def _moved_classes(
     entry: LedgerEntry, medians: Mapping[str, float], listed: Mapping[str, float]
 ) -> Iterator[str]:
     sealed = {label: ns for label, (_, ns, _) in entry.predicted.classes.items()}
@@ -81,7 +81,7 @@ def _moved(
         source = "moved.toml says" if label in listed else f"sealed on {entry.date}"
         if expected is None or today is None or _moved_too_far(today, expected):
             yield (
-                f"{entry.machine} {label}: {_written(today)}, expected {_written(expected)} as"
+                f"{entry.machine} {label}: {_ns_text(today)}, expected {_ns_text(expected)} as"
                 f" {source}; {RECORD_HINT.format(entry.machine)}"
             )
 
@@ -98,5 +98,5 @@ def _moved_too_far(ns: float, expected: float) -> bool:
     return abs(ns / expected - 1) > MAX_UNRECORDED_MOVE
 
 
-def _written(ns: float | None) -> str:
+def _ns_text(ns: float | None) -> str:
     return "no such class" if ns is None else f"{ns:.1f} ns"

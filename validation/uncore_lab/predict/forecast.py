@@ -22,7 +22,7 @@ from uncore import topology
 from uncore.execution.request import usual_seeds
 from uncore_lab.figures.hardware import Hardware, by_level
 from uncore_lab.figures.sample import Sample
-from uncore_lab.fitting.numbers import MAX_RATIO, RATIO, Free, clocks, free
+from uncore_lab.fitting.numbers import MAX_RATIO, RATIO, FreeNumber, clocks, free_numbers_of
 from uncore_lab.predict.copied import copied
 from uncore_lab.predict.guesses import Guess, guesses
 from uncore_lab.predict.mixture import Mixture
@@ -83,15 +83,17 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     """Forecasts from the observations in `known`, which must not include any of the machine."""
     machine, periods = topology.load(name, measured=True), clocks(name)
     stated = {number.key for number in machine.numbers if number.interval}
-    frees = {key: number for key, number in free(name).items() if key not in stated}
-    loans = [loan for number in frees.values() if (loan := lend(number, periods, known))]
+    free_numbers = {
+        key: number for key, number in free_numbers_of(name).items() if key not in stated
+    }
+    loans = [loan for number in free_numbers.values() if (loan := lend(number, periods, known))]
     guessed = guesses(name, known, frozenset(loan.key for loan in loans))
     sample = Sample.of(machine, hardware)
 
     def medians(settings: Sequence[str], seed: int) -> dict[str, float]:
         return sample.medians(topology.load(name, settings, measured=True), (seed,))
 
-    lent = {loan.key: (loan.belief, _bounded(frees[loan.key])) for loan in loans}
+    lent = {loan.key: (loan.belief, _bounded_settings(free_numbers[loan.key])) for loan in loans}
     uncertain = lent | {guess.key: (guess.factor, guess.settings) for guess in guessed}
     draws = [
         medians(settings, seed) for settings, seed in zip(_hypercube(uncertain), SEEDS, strict=True)
@@ -101,8 +103,10 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
         label: Mixture(tuple(log(draw[label]) for draw in draws), weights, MEASUREMENT_DEVIATION)
         for label in draws[0]
     }
-    resting = _resting(medians, lent, guessed)
-    known_already = _resting(medians, lent, [guess for guess in guessed if guess.fitted])
+    resting = _classes_resting_on_guesses(medians, lent, guessed)
+    known_already = _classes_resting_on_guesses(
+        medians, lent, [guess for guess in guessed if guess.fitted]
+    )
     classes = {
         label: PredictedClass(label, belief, label not in resting, label not in known_already)
         for label, belief in beliefs.items()
@@ -122,7 +126,7 @@ def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
     classes = {
         label: replace(predicted_classes.classes[label], belief=copy.belief, copied=copy.machines)
         for label, copy in copied(name, machine, hardware.classes).items()
-        # A class that is not lent rests on values of the machine's own file, so it is not copied.
+        # A class that rests on values of the machine's own file is not lent, and not copied either.
         if predicted_classes.classes[label].lent
     }
     return replace(
@@ -130,7 +134,7 @@ def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
     ), hardware.home if several else ""
 
 
-def _bounded(number: Free) -> Settings:
+def _bounded_settings(number: FreeNumber) -> Settings:
     max_value = MAX_RATIO if number.unit == RATIO else float("inf")
     return lambda value: number.settings(min(value, max_value))
 
@@ -147,7 +151,7 @@ def _hypercube(uncertain: Mapping[str, tuple[Mixture, Settings]]) -> list[list[s
     return [[text for column in columns for text in column[draw]] for draw in range(DRAWS)]
 
 
-def _resting(
+def _classes_resting_on_guesses(
     medians: Callable[[Sequence[str], int], dict[str, float]],
     lent: Mapping[str, tuple[Mixture, Settings]],
     guessed: Sequence[Guess],

@@ -64,7 +64,8 @@ class Guess:
     source: str
     factor: Mixture  # distribution of the ratio of the true number to the file's
     basis: str  # source of the deviation of `factor`, for the report
-    moved: tuple[tuple[str, str], ...]  # (key, text) of the number and of those that follow it
+    # (key, text) of the number, and of the numbers that the file defines by it (topology/follow.py)
+    moved: tuple[tuple[str, str], ...]
     fitted: bool  # True: fitted to the machine's own figures, and no earlier estimate is on record
 
     def settings(self, factor: float) -> list[str]:
@@ -88,7 +89,7 @@ def guesses(name: str, known: Sequence[Observation], lent: frozenset[str]) -> li
         place for machine_name in other_machines for place in _places(machine_name, siblings)
     }
     return [
-        _guess(_before(machine, number), machine.numbers, _kind(number, tree), known)
+        _guess(_earlier_estimate(machine, number), machine.numbers, _kind(number, tree), known)
         for number in machine.numbers
         if number.key not in lent
         and _counts(number)
@@ -107,7 +108,7 @@ def _counts(number: Number) -> bool:
 def _guess(
     number: Number, other_numbers: tuple[Number, ...], kind: str, known: Sequence[Observation]
 ) -> Guess:
-    factor, basis = _stated(number) if number.interval else learnt(kind, known)
+    factor, basis = _stated_distribution(number) if number.interval else learnt(kind, known)
     follow = (
         (follower.key, scaled(number.text, ratio))
         for follower, ratio in followers(number, other_numbers)
@@ -117,7 +118,7 @@ def _guess(
     return Guess(number.key, number.text, number.source, factor, basis, moved, fitted)
 
 
-def _before(machine: Machine, number: Number) -> Number:
+def _earlier_estimate(machine: Machine, number: Number) -> Number:
     """Returns the estimate that was on record before the number was fitted; if there is none, the
     number itself.
     """
@@ -149,7 +150,7 @@ def _place(number: Number) -> tuple[str, int, str]:
 # ---- Deviation of a guess ------------------------------------------------------------------------
 
 
-def _stated(number: Number) -> tuple[Mixture, str]:
+def _stated_distribution(number: Number) -> tuple[Mixture, str]:
     """Returns the distribution of a number with a stated interval, whose ends are read as the first
     and the last decile, as in `run --samples`.
     """

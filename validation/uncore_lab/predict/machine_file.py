@@ -1,6 +1,6 @@
 """Writes a machine file with the lent numbers of a prediction, each with its interval.
 
-machine_file(found, name, output) -> text of a file that loads
+machine_file(prediction, name, output) -> text of a file that loads
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from uncore import topology
-from uncore_lab.fitting.numbers import RATIO, free
+from uncore_lab.fitting.numbers import RATIO, free_numbers_of
 from uncore_lab.fitting.written import entry, extends, tables
 from uncore_lab.predict.forecast import INTERVAL_SHARE, Forecast
 
@@ -22,9 +22,9 @@ name    = "{name}"
 
 
 def machine_file(prediction: Forecast, name: str, output: Path) -> str:
-    frees, entries = free(name), dict[str, str]()
+    free_numbers, entries = free_numbers_of(name), dict[str, str]()
     for loan in prediction.loans:
-        number = frees[loan.key]
+        number = free_numbers[loan.key]
         value, low, high = (
             [word.partition("=") for word in number.settings(amount)]
             for amount in (loan.value, *loan.belief.interval(INTERVAL_SHARE))

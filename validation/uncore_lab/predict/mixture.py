@@ -49,7 +49,7 @@ class Mixture:
         return self.quantile((1 - share) / 2), self.quantile((1 + share) / 2)
 
     def quantile(self, share: float) -> float:
-        values, cumulated = self._cumulated
+        values, cumulated = self._cumulative_distribution
         return exp(float(np.interp(share, cumulated, values)))
 
     def crps(self, measured: float) -> float:
@@ -64,7 +64,7 @@ class Mixture:
         return float(to_truth - to_another / 2)
 
     @cached_property
-    def _cumulated(self) -> tuple[Vector, Vector]:
+    def _cumulative_distribution(self) -> tuple[Vector, Vector]:
         beyond = TAIL_DEVIATIONS * self.spread
         values = np.linspace(
             min(self.logarithms) - beyond, max(self.logarithms) + beyond, GRID_POINTS

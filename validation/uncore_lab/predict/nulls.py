@@ -1,9 +1,9 @@
 """Guesses a machine's class medians without a model; a simulation must beat these baselines.
 
-    guesses(name, class, others) -> {null: Guessed}     from the measured machines `others`, by
+    guesses(name, label, others) -> {null: Guessed}     from the measured machines `others`, by
                                                         default from all
     errors(name) -> Nulls                               mean error of each baseline in per cent
-    kind(machine, class) -> str                         name of a class that is the same on all
+    kind(machine, distance_class) -> str                name of a class that is the same on all
                                                         machines, such as "l3" or "pkg"
 
     same_ns         the median of the same class on other machines of the same maker

@@ -30,7 +30,15 @@ from uncore.topology.lineage import Descent
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import Matrix
 from uncore_lab.figures.sample import Sample
-from uncore_lab.fitting.numbers import RATIO, Free, clocks, free, highest, settings, stepped
+from uncore_lab.fitting.numbers import (
+    RATIO,
+    FreeNumber,
+    clocks,
+    free_numbers_of,
+    highest,
+    settings,
+    stepped,
+)
 from uncore_lab.fitting.solve import (
     DERIVATIVE_STEP_LOG,
     ClassTarget,
@@ -68,21 +76,21 @@ class Observation:
 # ---- Fitting one machine -------------------------------------------------------------------------
 
 
-def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, float]:
-    frees = free(name) if start is None else start
-    if not frees:
+def fitted(name: str, start: Mapping[str, FreeNumber] | None = None) -> dict[str, float]:
+    free_numbers = free_numbers_of(name) if start is None else start
+    if not free_numbers:
         return {}
-    solution = solve([_part(name, frees)], prior=MODEL_RELATIVE_ERROR, stride=WIDE_STEP_LOG)
+    solution = solve([_part(name, free_numbers)], prior=MODEL_RELATIVE_ERROR, stride=WIDE_STEP_LOG)
     # marks numbers at their limit, which the figures do not determine
-    at_limit = solution.steps > np.array(highest(frees)) - 2 * DERIVATIVE_STEP_LOG
+    at_limit = solution.steps > np.array(highest(free_numbers)) - 2 * DERIVATIVE_STEP_LOG
     sure = (solution.deviations(MODEL_RELATIVE_ERROR) < MAX_DEVIATION_LOG) & ~at_limit
-    numbers = stepped(frees, solution.steps)
+    numbers = stepped(free_numbers, solution.steps)
     return {
         key: value for (key, value), is_sure in zip(numbers.items(), sure, strict=True) if is_sure
     }
 
 
-def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
+def _part(name: str, free_numbers: Mapping[str, FreeNumber]) -> FitPart:
     """Returns the part of the fit for one machine, which compares a sample of its pairs with the
     measured class medians.
     """
@@ -90,12 +98,14 @@ def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
     sample, measured = Sample.of(machine, hardware), figures.matrix_of_figures(hardware, machine)
 
     def simulated(steps: Vector) -> Matrix:
-        overrides = settings(stepped(frees, steps), frees)
+        overrides = settings(stepped(free_numbers, steps), free_numbers)
         return sample.pairs(topology.load(name, overrides, measured=True))
 
     sampled_masks = present(sample.masks, measured, sample.pairs(machine))
     target = ClassTarget(measured, sampled_masks, medians=0, pairs=1)
-    return FitPart(list(frees), lambda steps: target.residuals(simulated(steps)), highest(frees))
+    return FitPart(
+        list(free_numbers), lambda steps: target.residuals(simulated(steps)), highest(free_numbers)
+    )
 
 
 # ---- The file ------------------------------------------------------------------------------------
@@ -105,7 +115,7 @@ def write(names: Sequence[str]) -> None:
     """Fits the named machines again and writes the file. The entries of other machines stay, unless
     these machines no longer count as measured.
     """
-    measured_names, recorded = figures.well_measured(), _recorded()
+    measured_names, recorded = figures.well_measured(), _recorded_observations()
     fitted_numbers = {name: values for name, values in recorded.items() if name in measured_names}
     with progress(len(names), "observing", "machines") as advance:
         for name in names:
@@ -121,7 +131,7 @@ def write(names: Sequence[str]) -> None:
     observations.cache_clear()
 
 
-def _recorded() -> dict[str, dict[str, float]]:
+def _recorded_observations() -> dict[str, dict[str, float]]:
     try:
         return tomllib.loads(OBSERVED.read_text()) if OBSERVED.is_file() else {}
     except (OSError, tomllib.TOMLDecodeError) as error:
@@ -131,10 +141,10 @@ def _recorded() -> dict[str, dict[str, float]]:
 @cache
 def observations() -> list[Observation]:
     all_observations = []
-    for name, values in _recorded().items():
-        frees, periods = free(name), clocks(name)
-        for key in values.keys() & frees.keys():
-            number = frees[key]
+    for name, values in _recorded_observations().items():
+        free_numbers, periods = free_numbers_of(name), clocks(name)
+        for key in values.keys() & free_numbers.keys():
+            number = free_numbers[key]
             units = {RATIO: 1.0} if number.unit == RATIO else periods
             in_units = {unit: values[key] / number.count / period for unit, period in units.items()}
             all_observations.append(

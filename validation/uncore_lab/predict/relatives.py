@@ -1,7 +1,7 @@
 """Predicts a number that was never measured from related machines, which "lend" theirs.
 
-    lend(free, clocks, observations) -> Loan        the distribution of the number, and its lenders
-    spreads(observations) -> [Spread]               the clock that each kind of number follows
+    lend(borrower, clocks, known) -> Loan           the number's distribution, and its lenders
+    spreads(known) -> [Spread]                      the clock that each kind of number follows
 
 A loan is a mixture with a component for each of the nearest relatives, in the unit in which
 relatives differ least.  Two different kinds of relatives give two peaks.  Distances are those of
@@ -36,7 +36,7 @@ from typing import Any
 import msgspec
 
 from uncore.topology.lineage import Descent, nearness
-from uncore_lab.fitting.numbers import NS, RATIO, UNITS, Free
+from uncore_lab.fitting.numbers import NS, RATIO, UNITS, FreeNumber
 from uncore_lab.predict.mixture import Mixture
 from uncore_lab.predict.observe import Observation
 
@@ -98,34 +98,40 @@ class Spread:
     deviations: Mapping[str, float]
 
 
-def lend(free: Free, clocks: Mapping[str, float], known: Sequence[Observation]) -> Loan | None:
+def lend(
+    borrower: FreeNumber, clocks: Mapping[str, float], known: Sequence[Observation]
+) -> Loan | None:
     """Returns the loan of a number from relatives; None if no machine has such a part."""
-    with_slot = [o for o in known if o.slot == free.slot and nearness(o.descent, free.descent)]
+    with_slot = [
+        o for o in known if o.slot == borrower.slot and nearness(o.descent, borrower.descent)
+    ]
     if not with_slot:
         return None
-    closest = max(nearness(o.descent, free.descent) for o in with_slot)
-    lenders = [o for o in with_slot if nearness(o.descent, free.descent) == closest]
-    unit = _unit(free, clocks, lenders, known)
-    scale = clocks.get(unit, 1.0) * free.count
-    weights = _weights(free, lenders, closest)
-    distance = min(_distance_of(free.descent, o.descent) for o in lenders)
-    voices = _voices(free, lenders, closest, weights)
-    width = _deviation(free, unit, distance, known) * sqrt(2 * sum(voice**2 for voice in voices))
+    closest = max(nearness(o.descent, borrower.descent) for o in with_slot)
+    lenders = [o for o in with_slot if nearness(o.descent, borrower.descent) == closest]
+    unit = _unit(borrower, clocks, lenders, known)
+    scale = clocks.get(unit, 1.0) * borrower.count
+    weights = _weights(borrower, lenders, closest)
+    distance = min(_distance_of(borrower.descent, o.descent) for o in lenders)
+    voices = _voices(borrower, lenders, closest, weights)
+    width = _deviation(borrower, unit, distance, known) * sqrt(
+        2 * sum(voice**2 for voice in voices)
+    )
     belief = Mixture(
         tuple(log(o.values[unit] * scale) for o in lenders), weights, max(MIN_LOAN_DEVIATION, width)
     )
     return Loan(
-        key=free.key,
+        key=borrower.key,
         belief=belief,
         amount=belief.median / scale,
         unit=unit,
         machines=tuple(o.machine for o in lenders),
-        shared=free.descent[:closest],
+        shared=borrower.descent[:closest],
     )
 
 
 def _unit(
-    free: Free,
+    borrower: FreeNumber,
     clocks: Mapping[str, float],
     lenders: list[Observation],
     known: Sequence[Observation],
@@ -133,25 +139,29 @@ def _unit(
     """Returns the unit in which to lend: that of the file, unless near relatives differ clearly
     less in another unit.
     """
-    if free.unit == RATIO:
+    if borrower.unit == RATIO:
         return RATIO
     usable = [u for u in UNITS if u in clocks and all(u in o.values for o in lenders)]
-    written = free.unit if free.unit in usable else NS
-    deviations = spread(free.slot, known).deviations
+    written = borrower.unit if borrower.unit in usable else NS
+    deviations = spread(borrower.slot, known).deviations
     if written not in deviations:
         return written
     best = min((u for u in usable if u in deviations), key=lambda u: deviations[u])
     return best if deviations[best] < BETTER_UNIT_SPREAD_RATIO * deviations[written] else written
 
 
-def _weights(free: Free, lenders: Sequence[Observation], closest: int) -> tuple[float, ...]:
+def _weights(
+    borrower: FreeNumber, lenders: Sequence[Observation], closest: int
+) -> tuple[float, ...]:
     """Returns the weight of each lender. Each generation has one vote, which is halved for every
     year between the generation and the borrower.
     """
     years = [_year(o.descent) or o.year for o in lenders]
-    beyond = free.descent[closest:]
+    beyond = borrower.descent[closest:]
     latest = max((year for year in years if year), default=None)
-    borrower_year = _year(beyond) or free.year or (latest if beyond else _year(free.descent))
+    borrower_year = (
+        _year(beyond) or borrower.year or (latest if beyond else _year(borrower.descent))
+    )
     members = Counter(o.descent[closest:] for o in lenders)
     votes = [
         (0.5 ** abs(borrower_year - year) if borrower_year and year else 1.0)
@@ -162,13 +172,13 @@ def _weights(free: Free, lenders: Sequence[Observation], closest: int) -> tuple[
 
 
 def _voices(
-    free: Free, lenders: Sequence[Observation], closest: int, weights: Sequence[float]
+    borrower: FreeNumber, lenders: Sequence[Observation], closest: int, weights: Sequence[float]
 ) -> Collection[float]:
     """Returns the weights of independent lenders. Machines of the borrower's own generation are
     independent. Machines of another generation have a common difference from the borrower, so they
     count as one lender.
     """
-    if len(free.descent) == closest and all(len(o.descent) == closest for o in lenders):
+    if len(borrower.descent) == closest and all(len(o.descent) == closest for o in lenders):
         return weights
     voices: dict[Descent, float] = {}
     for o, weight in zip(lenders, weights, strict=True):
@@ -178,7 +188,9 @@ def _voices(
 
 
 def _year(descent: Descent) -> int | None:
-    """Returns the year of the first product with the last word of the descent that has a year."""
+    """Returns the year of the last word of the descent that has one, which is the year of the first
+    product with this word.
+    """
     return next((_years()[word] for word in reversed(descent) if word in _years()), None)
 
 
@@ -210,17 +222,19 @@ def spread(slot: str, known: Sequence[Observation]) -> Spread:
     )
 
 
-def _deviation(free: Free, unit: str, distance: int, known: Sequence[Observation]) -> float:
+def _deviation(
+    borrower: FreeNumber, unit: str, distance: int, known: Sequence[Observation]
+) -> float:
     """Returns the standard deviation of the logarithm of a number among machines at this distance
     in words. It is the usual deviation at this distance, times the mean ratio by which the number's
     own line exceeds the usual deviation at this and smaller distances.
     """
-    usual = _usual(known)
+    usual = _usual_deviations(known)
     pairs = [
         pair
         for (slot, line, pair_distance), pairs in _lines(known).items()
-        if slot == free.slot
-        and line == free.descent[:LINE_WORDS]
+        if slot == borrower.slot
+        and line == borrower.descent[:LINE_WORDS]
         and pair_distance <= max(distance, NEAR_DISTANCE_WORDS)
         for pair in pairs
         if all(unit in o.values for o in pair)
@@ -237,7 +251,7 @@ def _deviation(free: Free, unit: str, distance: int, known: Sequence[Observation
     return usual[distance] * sqrt((line_variances + PRIOR_MACHINES) / (machines + PRIOR_MACHINES))
 
 
-def _usual(known: Sequence[Observation]) -> list[float]:
+def _usual_deviations(known: Sequence[Observation]) -> list[float]:
     """Returns the mean deviation of all lines at each distance, which never decreases with the
     distance."""
     deviations: list[float] = []

@@ -34,12 +34,12 @@ def solve(family: MachineFamily, cores: int, seeds: tuple[int, ...]) -> Trial:
     nearest = evaluate(family, present_values(family), cores, seeds)
     _show(nearest)
     for step in STEP_FACTORS:
-        while (nearer := _nearer(family, nearest, step, cores, seeds)) is not nearest:
+        while (nearer := _improved_trial(family, nearest, step, cores, seeds)) is not nearest:
             nearest = nearer
     return nearest
 
 
-def _nearer(
+def _improved_trial(
     family: MachineFamily, nearest: Trial, step: float, cores: int, seeds: tuple[int, ...]
 ) -> Trial:
     for key in family.numbers:

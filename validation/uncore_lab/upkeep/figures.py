@@ -48,7 +48,8 @@ KEYS = (
 )  # keys at the head of a file, in their order there
 # parts are written only if they explain at least this share of the variance inside a shared cache
 MIN_PARTS_R2 = 0.5
-# label of pairs whose only common level is the system
+# label of pairs whose only common level is the system, by a level of the machine; the machine's
+# first level in this order decides
 SYSTEM_PAIRS_LABEL = {"socket": "xsocket", "die": "pkg"}
 NUMBERS_PER_LINE = 8
 
@@ -63,7 +64,7 @@ def text_of(name: str, matrices: Path, new_settings: Mapping[str, str]) -> str:
     lines += ["", "[classes]", *_classes(machine, measured, settings_)]
     lines += _parts(machine, measured)
     if settings_.get("between"):
-        lines += _between(machine, settings_["between"], measured)
+        lines += _between_tables(machine, settings_["between"], measured)
     return "\n".join([*lines, *_other_tables(name)]) + "\n"
 
 
@@ -126,7 +127,7 @@ def _parts(machine: Machine, measured: Matrix) -> Iterator[str]:
         yield f"{name} = [\n{_rows([parts[i : i + NUMBERS_PER_LINE] for i in starts])}\n]"
 
 
-def _between(machine: Machine, level: str, measured: Matrix) -> Iterator[str]:
+def _between_tables(machine: Machine, level: str, measured: Matrix) -> Iterator[str]:
     depth = machine.levels.index(level)
     member = np.array([machine.shape[core][depth] for core in machine.hart_cores])
     outside = machine.levels[: machine.levels.index(shared_cache(machine))]

@@ -38,7 +38,7 @@ from uncore.topology.machine import Machine
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import Hardware, Mask
 from uncore_lab.fitting.numbers import scaled
-from uncore_lab.validate.joint import Fit, Place, amount, prepare, scored_with, solve
+from uncore_lab.validate.joint import Fit, Place, fitted_text, prepare, scored_with, solve
 from uncore_lab.validate.score import fitted_on
 
 LEADING_NUMBER = re.compile(r"[\d.]+")
@@ -72,8 +72,10 @@ def _pairs_of_the_fit(hardware: Hardware, machine: Machine, masks: Mapping[str, 
     """
     at_home = hardware.sides(machine)["home"]
     side = machine.levels.index(hardware.at_home[0].rstrip("0123456789"))
-    across = machine.levels[side - 1]
-    crossing = [mask for name, mask in masks.items() if hardware.classes[name].within == across]
+    level_across_sides = machine.levels[side - 1]
+    crossing = [
+        mask for name, mask in masks.items() if hardware.classes[name].within == level_across_sides
+    ]
     fitted_pairs: Mask = np.logical_or.reduce([at_home, *crossing])
     return fitted_pairs
 
@@ -99,19 +101,19 @@ def groups(names: Sequence[str]) -> Iterator[list[str]]:
 
 def write(fit: Fit, steps: Mapping[Place, float]) -> None:
     """Replaces the old values by the new ones, including those of followers."""
-    for (key, fitted), place in zip(fit.frees.items(), fit.places, strict=True):
-        new = amount(fit.numbers[key], steps[place])
+    for (key, fitted), place in zip(fit.free_numbers.items(), fit.places, strict=True):
+        new = fitted_text(fit.numbers[key], steps[place])
         put(place, new)
         for follower, ratio in fitted.followers:
             number = fit.numbers[follower]
             put((number.file, number.line), scaled(new, ratio))
 
 
-def put(place: Place, amount: str) -> None:
+def put(place: Place, new_text: str) -> None:
     path, line = Path(place[0]), place[1] - 1
     lines = path.read_text().splitlines(keepends=True)
     head, equals, text = lines[line].partition("=")
-    new = LEADING_NUMBER.match(amount)
+    new = LEADING_NUMBER.match(new_text)
     assert new
     lines[line] = head + equals + LEADING_NUMBER.sub(new[0], text, count=1)
     path.write_text("".join(lines))
@@ -153,9 +155,9 @@ def _report_half(name: str, errors_pct: NDArray[np.float64]) -> None:
 def _report(fit: Fit, steps_by_place: Mapping[Place, float]) -> None:
     steps = fit.own_steps(steps_by_place)
     print(fit.name)
-    for key, step in zip(fit.frees, steps, strict=True):
+    for key, step in zip(fit.free_numbers, steps, strict=True):
         number = fit.numbers[key]
-        print(f"    {key:<24} {number.text} -> {amount(number, step)}")
+        print(f"    {key:<24} {number.text} -> {fitted_text(number, step)}")
     scored = scored_with(fit, steps)
     for name, (measured, simulated) in scored.medians.items():
         error_pct = 100 * (simulated / measured - 1)

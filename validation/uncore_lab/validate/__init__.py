@@ -47,7 +47,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from uncore.drawing.table import emit, print_json, say
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore_lab.results.table import load, save
 from uncore_lab.validate import (
     blind,
@@ -92,7 +92,7 @@ def main(
     report_to: tuple[Path, str] | None = None,
     json: bool = False,
 ) -> int:
-    names = _chosen(only, everything)
+    names = _chosen_experiments(only, everything)
     if request.trace and (only or everything or renew):
         raise UserError(TRACE_ALONE)
     if renew and (request.machines or request.matrix):
@@ -117,13 +117,13 @@ def main(
     return 1 if past else 0
 
 
-def _chosen(only: str, everything: bool) -> Sequence[str]:
+def _chosen_experiments(only: str, everything: bool) -> Sequence[str]:
     if only and everything:
         raise UserError(f"--only {only}: --all runs every experiment; write one or the other")
     if only and only not in EXPERIMENTS:
         raise UserError(
             f"--only {only}: no such experiment; expected one of {', '.join(EXPERIMENTS)}"
-            f"{nearest(only, EXPERIMENTS)}"
+            f"{suggestion(only, EXPERIMENTS)}"
         )
     return list(EXPERIMENTS) if everything else [only or DEFAULT]
 

@@ -61,15 +61,15 @@ def rows(experiment: str, values: Iterable[Value]) -> list[Row]:
     ]
 
 
-def _short(value: float | str) -> str:
+def _three_digits(value: float | str) -> str:
     return f"{float(value):.3g}"
 
 
 COLUMNS = [
     Column("experiment", "experiment", left=True, key=True),
     Column("what", "bar", left=True, key=True),
-    Column("value", "value", _short),
+    Column("value", "value", _three_digits),
     Column("unit", "unit", left=True),
-    Column("bound", lambda row: f"{row['side']} {_short(row['bound'])}", left=True),
-    Column("goal", "goal", _short),
+    Column("bound", lambda row: f"{row['side']} {_three_digits(row['bound'])}", left=True),
+    Column("goal", "goal", _three_digits),
 ]

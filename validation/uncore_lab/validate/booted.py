@@ -161,7 +161,7 @@ def panels(machine: str, curves: Sequence[BootedCurve]) -> list[Panel]:
     return drawn_panels
 
 
-def _joined(values: list[float] | None) -> str:
+def _joined_values(values: list[float] | None) -> str:
     return " ".join(f"{value:g}" for value in values) if values else EMPTY
 
 
@@ -169,9 +169,9 @@ COLUMNS = [
     Column("program", "program", left=True, key=True),
     Column("mode", "mode", left=True, key=True),
     Column("one task, M/s", "alone", lambda rate: f"{rate / 1e6:.3g}"),
-    Column("tasks", "tasks", _joined, left=True),
-    Column("simulated", "simulated", _joined, left=True),
-    Column("measured", "measured", _joined, left=True),
+    Column("tasks", "tasks", _joined_values, left=True),
+    Column("simulated", "simulated", _joined_values, left=True),
+    Column("measured", "measured", _joined_values, left=True),
     Column("shape error factor", "shape_error"),
     Column("knee at tasks", "knee", lambda both: f"{both[0]} / {both[1]}" if both else EMPTY),
 ]

@@ -22,7 +22,7 @@ import msgspec
 
 from uncore import topology
 from uncore.drawing.table import Column
-from uncore.engine import Probes, native
+from uncore.engine import Observers, native
 from uncore.execution.request import make_job
 from uncore.topology.machine import Machine
 from uncore_lab.figures import hardware as figures
@@ -31,7 +31,7 @@ from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.section import Request, Section
 
 WORKLOAD = "latency/chase"
-NO_PROBES: Probes = frozenset()
+NO_OBSERVERS: Observers = frozenset()
 LOAD_MEDIAN_BAR = Bar("median error", 12, 12, "%")
 LOAD_WORST_BAR = Bar("worst error", 30, 30, "%")
 MIN_HOME_DIFFERENCE_NS = 20.0  # homes whose times differ by less count as equal
@@ -149,7 +149,7 @@ def simulated(machine: Machine, case: Case) -> float:
         placement=",".join(str(machine.harts_of(core)[0]) for core in (reader, holder)),
         home=f"node{case.node}",
     )
-    point = native.run(job, NO_PROBES)
+    point = native.run(job, NO_OBSERVERS)
     return float(point["tables"]["load"][0][1]) / 1000
 
 

@@ -2,12 +2,12 @@
 loads of lines that another core holds, and locks.
 
     read(name) -> MachineFamily          a table of figures/families.toml
-    present_values(family) -> Overrides  present values of the numbers that loads and locks choose
+    present_values(family) -> Overrides  present values of its `numbers`, which trials change
     evaluate(family, chosen) -> Trial    errors of each kind of figure with other values
 
-For each choice of these numbers, the remaining ones are fitted to the matrices of the family's
-machines (joint.py).  So handoffs always fit as well as possible, and loads and locks decide between
-choices.
+For each trial, the remaining numbers are fitted to the matrices of the family's machines
+(joint.py).  So handoffs always fit as well as possible, and the errors of loads and locks decide
+between trials.
 
 Invariant: a host's locks are simulated with numbers of its family only.
 """
@@ -104,7 +104,7 @@ def evaluate(
     settings_ = tuple(f"{key}={value}" for key, value in chosen.items())
     fits = [replace(joint.prepare(name, None), overrides=settings_) for name in family.machines]
     solution = joint.solve(fits)
-    determined = dict(entry for fit in fits for entry in _shared(fit, solution))
+    determined = dict(entry for fit in fits for entry in _family_values(fit, solution))
     overrides = chosen | determined
     points = [point for name in family.locks for point in _locks(name, overrides, cores, seeds)]
     kinds = {
@@ -114,22 +114,24 @@ def evaluate(
         "loads": [log(ratio) for name in family.loads for ratio in _loads(name, overrides)],
         "locks": [log(p.simulated.median / p.spot.measured.median) for p in points],
     }
-    off = {kind: _mean(logarithms) for kind, logarithms in kinds.items() if logarithms}
+    off = {kind: _mean_capped_error(logarithms) for kind, logarithms in kinds.items() if logarithms}
     return Trial(chosen, determined, off, kinds["loads"], points)
 
 
-def _mean(logarithms: Sequence[float]) -> float:
+def _mean_capped_error(logarithms: Sequence[float]) -> float:
     return statistics.fmean(min(abs(logarithm), MAX_POINT_ERROR_LOG) for logarithm in logarithms)
 
 
-def _shared(fit: joint.Fit, solution: Mapping[joint.Place, float]) -> Iterator[tuple[str, str]]:
+def _family_values(
+    fit: joint.Fit, solution: Mapping[joint.Place, float]
+) -> Iterator[tuple[str, str]]:
     """Yields the key and the new value of each fitted number in the family's file, and of each
     number that follows it.
     """
     numbers, steps = fit.numbers, fit.own_steps(solution)
-    for key, place, step in zip(fit.frees, fit.places, steps, strict=True):
+    for key, place, step in zip(fit.free_numbers, fit.places, steps, strict=True):
         if Path(place[0]).parent.name == "families":
-            new = joint.amount(numbers[key], step)
+            new = joint.fitted_text(numbers[key], step)
             yield key, new
             for follower, ratio in followers(numbers[key], tuple(numbers.values())):
                 yield follower.key, scaled(new, ratio)

@@ -128,7 +128,7 @@ class ComparedMachine:
     def pairs(self) -> Row:
         """Returns the row of pairs.csv."""
         score: dict[str, Any] = msgspec.to_builtins(self.score)
-        return {field: score[field] for field in PAIRS} | self.guesses
+        return {field: score[field] for field in PAIRS_FIELDS} | self.guesses
 
     @property
     def broken(self) -> list[str]:
@@ -146,7 +146,7 @@ class ComparedMachine:
 
 
 def run(request: Request) -> Section:
-    names = _chosen(request)
+    names = _chosen_machines(request)
     machines = []
     with progress(len(names), "validating", "machines") as advance:
         for machine in mapped(partial(compared, request=request), names, request.cores):
@@ -169,7 +169,7 @@ def run(request: Request) -> Section:
         notes=[
             *request.order,
             *(_order(score) for score in scores if score.order),
-            *(_unmatched(machine) for machine in machines if machine.hardware.unmatched),
+            *(_unmatched_note(machine) for machine in machines if machine.hardware.unmatched),
         ],
         pictures=[picture(machine) for machine in machines] if request.pictures else (),
         tables=() if request.matrix else tables(machines),
@@ -216,7 +216,7 @@ def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> Compar
     return ComparedMachine(machine, hardware, measured, simulated, scored)
 
 
-def _chosen(request: Request) -> list[str]:
+def _chosen_machines(request: Request) -> list[str]:
     if request.matrix:
         return request.of_matrix()
     if request.home:
@@ -261,7 +261,7 @@ def _mirrored(lower: Matrix) -> list[list[float]]:
     return mirrored
 
 
-def _unmatched(compared: ComparedMachine) -> str:
+def _unmatched_note(compared: ComparedMachine) -> str:
     difference, reason = no_better(compared.score), compared.hardware.unmatched
     return (
         f"{compared.machine.id}, not matched: {f'{difference}: {reason}' if difference else reason}"
@@ -310,7 +310,7 @@ HEADS = {  # columns of a score: head and description; errors are relative to th
     ),
     "relative_err_pct": ("relative %", "error of a guess: the nearest relative's handoffs"),
 }
-PAIRS = (  # fields of a score that pairs.csv has
+PAIRS_FIELDS = (  # fields of a score that pairs.csv has
     *("machine", "quality", "free_numbers", "class_mean_err_pct", "class_worst_err_pct"),
     *("pair_mean_err_pct", "pair_err_const_pct", "structured", "structured_err_pct"),
     *("structured_const_pct", "slice_r2", "home", "slice"),

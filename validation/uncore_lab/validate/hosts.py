@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from math import exp, log
 
 from uncore.drawing.table import Column, Row
-from uncore_lab.fitting.numbers import Free, clocks, free, scaled
+from uncore_lab.fitting.numbers import FreeNumber, clocks, free_numbers_of, scaled
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar
 from uncore_lab.validate.families import (
@@ -99,18 +99,18 @@ def _lent(key: str, text: str, family: MachineFamily, others: Sequence[MachineFa
     """
     if not others:
         return text
-    unit = _free(family, key).unit
+    unit = _free_number(family, key).unit
     mean_log = statistics.fmean(log(_amount(other_family, key, unit)) for other_family in others)
     return scaled(text, exp(mean_log) / _amount(family, key, unit))
 
 
 def _amount(family: MachineFamily, key: str, unit: str) -> float:
     """Returns the number in nanoseconds, or in cycles of the family's first machine."""
-    return _free(family, key).value / clocks(family.machines[0])[unit]
+    return _free_number(family, key).value / clocks(family.machines[0])[unit]
 
 
-def _free(family: MachineFamily, key: str) -> Free:
-    return free(family.machines[0], [key])[key]
+def _free_number(family: MachineFamily, key: str) -> FreeNumber:
+    return free_numbers_of(family.machines[0], [key])[key]
 
 
 COLUMNS = [

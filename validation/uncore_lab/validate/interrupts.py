@@ -39,7 +39,10 @@ PROBE_SCALES = 1.0, 2.0
 # private instructions in two runs, between which the fitted number is interpolated
 PROBE_INSTRUCTIONS = 2_000, 40_000
 STORM_CALLS_PER_HART = 30
-GRID, HARTS = "mesh:8x8", (4, 8, 16, 32, 64)  # the machine and the harts of broadcasts
+BROADCAST_MACHINE, BROADCAST_HARTS = (
+    "mesh:8x8",
+    (4, 8, 16, 32, 64),
+)  # the machine and the harts of broadcasts
 # bounds: two differences in %, the R2 of a straight line, and an exponent of growth
 MAX_SAME_CHIP_DIFFERENCE_PCT, RATIO, LINEAR, SUBLINEAR = 10, 40, 0.99, 0.7
 
@@ -272,24 +275,45 @@ def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
     R2 of a straight line for single interrupts, and the exponent of growth for multicast.
     """
     jobs: list[Job] = [
-        make_job(GRID, "ipi/broadcast", HARTS, overrides={"interrupt.multicast": word})
+        make_job(
+            BROADCAST_MACHINE,
+            "ipi/broadcast",
+            BROADCAST_HARTS,
+            overrides={"interrupt.multicast": word},
+        )
         for word in ("no", "yes")
     ]
     single, multicast = (
         [_number((point.tables or {})["reached"][0][1]) for point in result.points]
         for result in execute(jobs, cores)
     )
-    receivers = [float(count - 1) for count in HARTS]
+    receivers = [float(count - 1) for count in BROADCAST_HARTS]
     straight = statistics.correlation(receivers, single) ** 2
     exponent = statistics.linear_regression(
         [math.log(harts) for harts in receivers], [math.log(time) for time in multicast]
     ).slope
     rows: list[Row] = [
-        _row(GRID, "broadcast by single interrupts: R2 of a line", "model", None, straight, ""),
-        _row(GRID, "broadcast by multicast: time grows as n to the", "model", None, exponent, ""),
+        _row(
+            BROADCAST_MACHINE,
+            "broadcast by single interrupts: R2 of a line",
+            "model",
+            None,
+            straight,
+            "",
+        ),
+        _row(
+            BROADCAST_MACHINE,
+            "broadcast by multicast: time grows as n to the",
+            "model",
+            None,
+            exponent,
+            "",
+        ),
     ]
-    past = [f"{GRID}: broadcast is not linear: R2 {straight:.4f}"] * (straight <= LINEAR)
-    past += [f"{GRID}: multicast grows as n^{exponent:.2f}"] * (exponent >= SUBLINEAR)
+    past = [f"{BROADCAST_MACHINE}: broadcast is not linear: R2 {straight:.4f}"] * (
+        straight <= LINEAR
+    )
+    past += [f"{BROADCAST_MACHINE}: multicast grows as n^{exponent:.2f}"] * (exponent >= SUBLINEAR)
     return rows, past
 
 

@@ -101,7 +101,7 @@ def run(request: Request) -> Section:
             f"{path}: no send could be paired with the entry that it caused."
             f" {_left_out(paired, trace)}"
         )
-    simulated = _simulated(name, request.cores)
+    simulated = _simulated_medians(name, request.cores)
     return Section(
         name="trace",
         title=f"{path.name} beside {machine.name}: interrupts from send to entry",
@@ -126,7 +126,7 @@ def _by_class(
     return {label: latencies for label, latencies in found.items() if latencies}
 
 
-def _simulated(name: str, cores: int) -> Mapping[str, float]:
+def _simulated_medians(name: str, cores: int) -> Mapping[str, float]:
     """Returns the medians of the distance classes, as `uncore matrix --ipi` prints them for one
     seed.
     """

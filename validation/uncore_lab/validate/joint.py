@@ -2,7 +2,7 @@
 
     prepare(name, matrices) -> Fit
     solve(fits) -> {place: step}        logarithms of factors, fitted to all machines together
-    amount(number, step) -> text        the fitted number as text of the machine file
+    fitted_text(number, step) -> text        the fitted number as text of the machine file
     scored_with(fit, steps) -> HandoffScore
 
 Only numbers with `source = "fitted ..."` change.  If several machines share a number, because it is
@@ -23,8 +23,15 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import Hardware, Mask, Matrix
 from uncore_lab.figures.simulate import handoffs
 from uncore_lab.fitting import solve as least
-from uncore_lab.fitting.numbers import Free, free, highest, scaled, settings, stepped
-from uncore_lab.validate.score import HandoffScore, free_numbers, score
+from uncore_lab.fitting.numbers import (
+    FreeNumber,
+    free_numbers_of,
+    highest,
+    scaled,
+    settings,
+    stepped,
+)
+from uncore_lab.validate.score import HandoffScore, free_number_keys, score
 
 # file and line that state a number; machines that read the same place share the number
 Place = tuple[str, int]
@@ -40,7 +47,7 @@ class Fit:
     machine: Machine  # the machine with the present numbers of its file
     hardware: Hardware
     measured: Matrix
-    frees: dict[str, Free]
+    free_numbers: dict[str, FreeNumber]
     masks: Mapping[str, Mask]  # the pairs that are compared, by class
     overrides: tuple[str, ...] = ()  # KEY=VALUE of numbers that this fit does not choose
 
@@ -54,10 +61,10 @@ class Fit:
 
     @property
     def places(self) -> list[Place]:
-        return [(self.numbers[key].file, self.numbers[key].line) for key in self.frees]
+        return [(self.numbers[key].file, self.numbers[key].line) for key in self.free_numbers]
 
     def machine_with(self, steps: Iterable[float]) -> Machine:
-        fitted = settings(stepped(self.frees, steps), self.frees)
+        fitted = settings(stepped(self.free_numbers, steps), self.free_numbers)
         return topology.load(self.name, [*self.overrides, *fitted], measured=True)
 
     def simulated(self, steps: Iterable[float]) -> Matrix:
@@ -69,7 +76,7 @@ class Fit:
         def residuals(steps: least.Vector) -> least.Vector:
             return target.residuals(self.simulated(steps))
 
-        return least.FitPart(self.places, residuals, highest(self.frees))
+        return least.FitPart(self.places, residuals, highest(self.free_numbers))
 
     def own_steps(self, steps_by_place: Mapping[Place, float]) -> list[float]:
         return [steps_by_place[place] for place in self.places]
@@ -89,7 +96,7 @@ def prepare(name: str, matrices: Path | None) -> Fit:
     else:
         measured = figures.matrix_of_figures(hardware, machine)
     masks = least.present(hardware.masks(machine), measured)
-    return Fit(machine, hardware, measured, free(name, free_numbers(machine)), masks)
+    return Fit(machine, hardware, measured, free_numbers_of(name, free_number_keys(machine)), masks)
 
 
 def scored_with(fit: Fit, steps: Sequence[float]) -> HandoffScore:
@@ -97,7 +104,7 @@ def scored_with(fit: Fit, steps: Sequence[float]) -> HandoffScore:
     return score(fit.machine_with(steps), fit.hardware, fit.measured, simulated, "fit")
 
 
-def amount(number: Number, step: float) -> str:
+def fitted_text(number: Number, step: float) -> str:
     text = scaled(number.text, exp(step))
     if not text:
         raise UncoreError(

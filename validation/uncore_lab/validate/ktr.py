@@ -110,7 +110,7 @@ def compare(
     rows: list[Row] = []
     for (event, cpu), measured in intervals.items():
         measured_ns = statistics.median(measured)
-        simulated_ns = _simulated(event, cpu, machine, overrides)
+        simulated_ns = _simulated_time(event, cpu, machine, overrides)
         total = None if simulated_ns is None else simulated_ns + trace_ns
         rows.append(
             {
@@ -129,7 +129,9 @@ def compare(
     return rows
 
 
-def _simulated(event: str, cpu: int, machine: str, overrides: Mapping[str, str]) -> float | None:
+def _simulated_time(
+    event: str, cpu: int, machine: str, overrides: Mapping[str, str]
+) -> float | None:
     source = EVENTS.get(event)
     if source is None or cpu > 1:
         return None

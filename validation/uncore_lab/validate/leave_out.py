@@ -22,9 +22,8 @@ from uncore_lab.predict.mixture import one
 from uncore_lab.predict.nulls import MODEL_FREE, base
 
 MIN_KIND_CLASSES = 5  # least number of classes with which a kind is judged separately
-DEVIATION_OVER_MEAN_ERROR = sqrt(
-    pi / 2
-)  # standard deviation over mean absolute error of a normal variable
+# ratio of the standard deviation to the mean absolute error, for a normal variable
+DEVIATION_OVER_MEAN_ERROR = sqrt(pi / 2)
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,8 @@ class Judged:
     score: float  # mean CRPS of logarithms
     nulls: dict[str, float]  # mean CRPS of each null model
     errors: dict[str, float]  # mean error of each null model in per cent
-    deviations: dict[str, float]  # standard deviation ln(measured / guess) of each null model
+    # standard deviation of ln(measured / guess) for each null model
+    deviations: dict[str, float]
 
     @property
     def best(self) -> str:

@@ -1,6 +1,6 @@
 """Compares the simulated throughput of n threads with one lock with lockhammer's curves.
 
-    run(request) -> Section      measure(machine, threads, cores) -> [LockPoint]
+    run(request) -> Section      measure(spots, cores) -> [LockPoint]
 
 An error compares the time of an operation.  At hold 0 and think 0 the harness's time is subtracted,
 at other points with think 0 the hold is, and at other points nothing is.  Points of one thread are
@@ -32,7 +32,8 @@ NEAR_ERROR_PCT = 35.0  # largest error with which a point counts as near
 # share of the best throughput at the knee, and the largest factor between two knees that agree
 KNEE_THROUGHPUT_SHARE, MAX_KNEE_FACTOR = 0.9, 2.0
 KNEE_SETTING_NS = (200, 1000)  # hold and think of the curves whose knees are compared
-# the primitive and the hosts to whose curves the ticket law is fitted, with points on one socket
+# primitive and hosts of the curves to which the ticket law is fitted; only points on one socket are
+# used
 LAW_CURVES = "ticket_spinlock", ("skylake24", "broadwell10x2")
 THREADS_OF_A_CORE = 2  # threads of one core, which share its copy of the line
 

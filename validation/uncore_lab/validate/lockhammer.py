@@ -107,7 +107,7 @@ class LockCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class LockFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
-    quality: str  # of the measurement: A (best), A-, B or C
+    quality: str  # quality of the measurement: A (best), A-, B or C
     source: str
     host: str  # name of the host in the source
     placement: str

@@ -81,7 +81,7 @@ class ComparedFigure:
 
 
 def run(request: Request) -> Section:
-    names = _chosen(request)
+    names = _chosen_sets(request)
     figures_of_set = {name: compared(name, request.cores) for name in names}
     figures = [figure for set_figures in figures_of_set.values() for figure in set_figures]
     return Section(
@@ -102,7 +102,7 @@ def table(figures: Sequence[ComparedFigure]) -> Table:
     return Table("bench", ("set", "curve", "at"), [figure.row() for figure in figures])
 
 
-def _chosen(request: Request) -> list[str]:
+def _chosen_sets(request: Request) -> list[str]:
     """Returns the sets of the named machines, or of all machines, without sealed sets."""
     machine_of = {name: sets.read(name).machine for name in sets.unsealed(sets.sealed())}
     machines = sorted(set(machine_of.values()))
@@ -132,7 +132,7 @@ def figures_of(
     machine: str, curve: PublishedCurve, cores: int = 1
 ) -> list[tuple[str, float, float, str]]:
     """Returns the label, the measured and the simulated value, and the kind of each figure."""
-    fitted_parameter = {curve.fit: f"{_fitted(machine, curve)}ns"} if curve.fit else {}
+    fitted_parameter = {curve.fit: f"{_fitted_parameter(machine, curve)}ns"} if curve.fit else {}
     simulated = [
         _quantity(curve, result.points)
         for result in execute(curve.jobs(machine, fitted_parameter), cores)
@@ -143,7 +143,7 @@ def figures_of(
     return list(zip(curve.labels, curve.measured, simulated, kinds, strict=True))
 
 
-def _fitted(machine: str, curve: PublishedCurve) -> int:
+def _fitted_parameter(machine: str, curve: PublishedCurve) -> int:
     """Returns the value in ns of the fitted parameter that reproduces the first figure. The time of
     an operation is linear in this parameter.
     """

@@ -70,7 +70,7 @@ SUMS = (
 
 
 def run(request: Request) -> Section:
-    names = _chosen(request)
+    names = _chosen_machines(request)
     modes = (False,) if request.matrix else (False, True)
     tasks = [(name, whole) for whole in modes for name in names]
     rows: list[dict[str, Any]] = []
@@ -89,7 +89,7 @@ def run(request: Request) -> Section:
         columns=COLUMNS,
         rows=rows,
         bars=_bar_values(rows),
-        broken=_broken(rows),
+        broken=_broken_bounds(rows),
         notes=[*request.order, *_summary(rows), *unlent],
         tables=() if request.matrix else [table(rows)],
     )
@@ -103,7 +103,7 @@ def _left_out(task: tuple[str, bool], request: Request) -> tuple[list[dict[str, 
     return left_out(task[0], request, task[1])
 
 
-def _chosen(request: Request) -> list[str]:
+def _chosen_machines(request: Request) -> list[str]:
     if request.matrix:
         return request.of_matrix()
     lacking, instead = "not measured well enough to be left out is", "; or --matrix FILE, yours"
@@ -207,39 +207,40 @@ def _sum(judgement: Judged) -> str:
 
 
 def _bar_values(rows: Sequence[Row]) -> list[Value]:
-    """Returns each bar with its value over the rows with one machine left out. The means exclude
-    machines that were first predicted blind, because these were often far off, for reasons that no
-    other machine shows.
+    """Returns the bars for which there are enough rows, each with its value. The rows are
+    predictions made without the machine's own figures. The mean errors exclude machines that were
+    first predicted blind, because these were often far off, for reasons that no other machine
+    shows.
     """
     rows_without_machine = [row for row in rows if row["left_out"] == MACHINE]
     blind = {entry.machine for entry in entries()}
     values = (
-        [(INSIDE_BAR, _inside(rows_without_machine))]
+        [(INSIDE_BAR, _inside_pct(rows_without_machine))]
         if len(rows_without_machine) >= MIN_JUDGED_CLASSES
         else []
     )
     for x86, (bar, min_classes) in MEAN_ERROR_BARS.items():
-        predicted_blind = [
+        rows_not_blind = [
             row for row in rows_without_machine if row["x86"] == x86 and row["machine"] not in blind
         ]
-        if len(predicted_blind) >= min_classes:
-            values.append((bar, mean(abs(row["error_pct"]) for row in predicted_blind)))
+        if len(rows_not_blind) >= min_classes:
+            values.append((bar, mean(abs(row["error_pct"]) for row in rows_not_blind)))
     return values
 
 
-def _inside(rows: Sequence[Row]) -> float:
+def _inside_pct(rows: Sequence[Row]) -> float:
     return 100 * mean(bool(row["inside"]) for row in rows)
 
 
-def _broken(rows: Sequence[Row]) -> list[str]:
+def _broken_bounds(rows: Sequence[Row]) -> list[str]:
     rows_without_machine = [row for row in rows if row["left_out"] == MACHINE]
     if (
         len(rows_without_machine) < MIN_JUDGED_CLASSES
-        or _inside(rows_without_machine) <= MAX_INSIDE_PCT
+        or _inside_pct(rows_without_machine) <= MAX_INSIDE_PCT
     ):
         return []
     return [
-        f"{_inside(rows_without_machine):.0f} % of the medians are inside intervals of"
+        f"{_inside_pct(rows_without_machine):.0f} % of the medians are inside intervals of"
         f" {INTERVAL_SHARE:.0%};"
         f" expected at most {MAX_INSIDE_PCT} %"
     ]

@@ -1,7 +1,7 @@
 """Finds the differences between pairs of a matrix that repeat, so that a model could show them.
 
     levels(machine, measured) -> {level: Repeat}
-    by_level(machine, measured)   a baseline: a matrix with the median of its level for each pair
+    by_level(machine, ns)         a baseline: a matrix with the median of its level for each pair
 
 A model can only show differences that depend on the places of cores; other differences are noise,
 for which the level's median is the best guess.  So each reading is guessed from the other readings

@@ -1,7 +1,7 @@
 """Compares curves of will-it-scale on two servers with simulated skeletons of the kernel paths.
 
     run(request) -> Section
-    curves(series, cores) -> [ScalingCurve]      simulated and measured
+    curves(all_series, cores) -> [ScalingCurve]  simulated and measured
 
 Curves are divided by the rate of one task.  The private instructions of a call (`work`) are fitted
 to that rate.  Throughput with more tasks follows from the locks and lines in the kernels' sources,

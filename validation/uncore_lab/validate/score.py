@@ -23,7 +23,7 @@ import msgspec
 import numpy as np
 
 from uncore.topology.machine import Machine, Number
-from uncore_lab.figures.additive_parts import sliced
+from uncore_lab.figures.additive_parts import sliced_level
 from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Mask, Matrix, level_of_pairs
 from uncore_lab.validate import repeat
 from uncore_lab.validate.repeat import mean_error
@@ -76,7 +76,7 @@ def score(
         machine=machine.id,
         quality=hardware.quality,
         classes=len(medians),
-        free_numbers=len(free_numbers(machine)),
+        free_numbers=len(free_number_keys(machine)),
         class_mean_err_pct=round(float(np.mean(errors)), 2),
         class_worst_err_pct=round(max(errors), 2),
         pair_mean_err_pct=round(pair, 2),
@@ -94,7 +94,7 @@ def score(
     )
 
 
-def free_numbers(machine: Machine) -> list[str]:
+def free_number_keys(machine: Machine) -> list[str]:
     """Returns the keys of the numbers that were fitted to this machine, in its own file or in that
     of a family.
     """
@@ -125,7 +125,7 @@ def _percent(guess: Matrix, truth: Matrix, pairs: Mask | None) -> float | None:
 
 
 def _slice_r2(machine: Machine, measured: Matrix, simulated: Matrix) -> float | None:
-    pairs = (level_of_pairs(machine) == sliced(machine)) & ~np.isnan(measured)
+    pairs = (level_of_pairs(machine) == sliced_level(machine)) & ~np.isnan(measured)
     if np.count_nonzero(pairs) < 3:
         return None
     truth = measured[pairs]

@@ -16,7 +16,7 @@ from pathlib import Path
 from uncore import topology
 from uncore.drawing.plot import Panel
 from uncore.drawing.table import Column, Row
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore_lab.figures.hardware import numbered
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Value, past
@@ -50,7 +50,7 @@ class Request:
         for name in self.machines:
             if name not in known:
                 raise NoFigures(
-                    f"{lacking} '{name}'.{nearest(name, known)} Expected one of"
+                    f"{lacking} '{name}'.{suggestion(name, known)} Expected one of"
                     f" {', '.join(known)}{instead}"
                 )
         return list(self.machines or known)

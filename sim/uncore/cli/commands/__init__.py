@@ -35,7 +35,7 @@ COMMANDS: Commands = {
         Task.START,
         f"{_HERE}.machines:show",
         "A machine as a tree, its numbers with their sources, and a drawing; or a workload.",
-        f"{_HERE}.machines:LINKS",
+        f"{_HERE}.machines:LINK_COLUMNS",
     ),
     "run": Command(
         Task.START,

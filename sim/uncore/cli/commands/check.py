@@ -11,7 +11,7 @@ from uncore.cli.options import Json
 from uncore.cli.status import FAILED, OK
 from uncore.drawing.progress import progress
 from uncore.drawing.table import print_json
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.protocol import check as proving
 from uncore.protocol import mutate, render
 from uncore.protocol.check import Proof
@@ -53,11 +53,11 @@ def check(
         return OK
     if mutants:
         return _break([load(name) for name in protocols or PROTOCOLS], json)
-    loaded = [load(name) for name in protocols or _usual(all_)]
+    loaded = [load(name) for name in protocols or _default_protocols(all_)]
     return _prove(loaded, all_, _groups(machine, loaded, all_), json)
 
 
-def _usual(everything: bool) -> Sequence[str]:
+def _default_protocols(everything: bool) -> Sequence[str]:
     return PROTOCOLS if everything else PROTOCOLS[:2]
 
 
@@ -71,7 +71,7 @@ def _groups(machine: str, protocols: Sequence[Tables], everything: bool) -> list
             raise UserError(
                 f"--machine {machine}: no machines are called '{name}'; write some of"
                 f" {', '.join(known_groups)}{'' if everything else ' (--all has more)'}."
-                f"{nearest(name, known_groups)}"
+                f"{suggestion(name, known_groups)}"
             )
     return names
 
@@ -98,6 +98,6 @@ def _break(protocols: Sequence[Tables], json: bool) -> int:
         with progress(len(mutants), f"{tables.name}: mutants", "mutants") as advance:
             scores.append(mutate.score(tables, mutants, lambda: advance(1)))
     if len(scores) > 1:
-        scores.append(mutate.together(scores))
+        scores.append(mutate.in_all_protocols(scores))
     proofs.show_mutants(scores, json)
     return OK if scores[-1].enough else FAILED

@@ -68,7 +68,7 @@ def engines(
             "engine": name,
             "missing": engine.missing(name),
             "about": engine.about(name),
-            "gives": sorted(QUANTITIES - engine.load(name).ABSENT.keys()),
+            "gives": sorted(QUANTITIES - engine.load(name).ABSENT_FIELDS.keys()),
         }
         for name in engine.names()
     ]

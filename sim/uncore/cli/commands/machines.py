@@ -25,7 +25,7 @@ from uncore.report import workload
 from uncore.support.output_files import write_whole
 from uncore.support.output_kinds import DIAGRAM
 from uncore.topology.hwloc import xml
-from uncore.topology.load import stated, whole
+from uncore.topology.load import stated, whole_text
 from uncore.topology.machine import Machine, Number
 from uncore.topology.table_reader import noted
 from uncore.topology.wiring import bisection, wires
@@ -85,7 +85,7 @@ def show(
     if complete:
         if keys or links or plot or hwloc or json:
             raise UserError("--complete: prints a machine file, and goes with --with alone")
-        print(whole(what, with_), end="")
+        print(whole_text(what, with_), end="")
         return OK
     if links:
         if keys or plot or hwloc:
@@ -102,7 +102,7 @@ def show(
 
 
 def _draw(machine: Machine, plot: Path | None) -> str:
-    text = topology.draw(machine)
+    text = topology.explained_text(machine)
     if not plot:
         return text
     from uncore.report.machine_picture import save_picture  # noqa: PLC0415 (slow to load)
@@ -122,7 +122,7 @@ def _format_number(value: float | None) -> str:
     return EMPTY if value is None else f"{value:.6g}"
 
 
-LINKS = [
+LINK_COLUMNS = [
     Column("level", "level", left=True, key=True, about="level whose groups the links connect"),
     Column(
         "links", "links", about="number of links: one for each direction of a wire, one for a bus"
@@ -145,7 +145,7 @@ LINKS = [
 
 def _show_links(machine: Machine, json: bool) -> int:
     rows = [{**asdict(row), "wire": row.wire} for row in wires(machine)]
-    emit(rows, json, LINKS, f"links of {machine.id}")
+    emit(rows, json, LINK_COLUMNS, f"links of {machine.id}")
     if not json:
         width_gb_per_s = bisection(machine)
         limit = "no limit" if width_gb_per_s is None else f"{width_gb_per_s:.4g} GB/s"

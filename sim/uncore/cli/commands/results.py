@@ -125,7 +125,7 @@ def conflicts(
     observations: list[Any] = []
     result = execute(
         [job],
-        probes=frozenset({"operations"}),
+        observers=frozenset({"operations"}),
         seen=lambda _, observed: observations.append(observed),
         engine_options=engine_words.engine_options(),
     )[0]
@@ -183,7 +183,9 @@ def compare(
     check_outputs({"--plot": plot, "--report": report, "--csv": csv})
     limits = engine_words.engine_options()
     if words and all(_is_result(word) for word in words):
-        results = _saved(words, threads == "1" and untouched(job_words) and untouched(chance))
+        results = _results_to_compare(
+            words, threads == "1" and untouched(job_words) and untouched(chance)
+        )
     else:
         sides = _sides(words, on_linux)
         jobs = [on_linux.of_job(job_words.job(*side, threads, chance)) for side in sides]
@@ -208,7 +210,7 @@ def compare(
     return FAILED if any(result.failed for result in results) else OK
 
 
-def _saved(words: Sequence[str], is_only_option: bool) -> list[Result]:
+def _results_to_compare(words: Sequence[str], is_only_option: bool) -> list[Result]:
     if len(words) != 2 or not is_only_option:
         raise UserError("compare A.json B.json: two results; no option of a run but its limits")
     return [load(Path(word)) for word in words]

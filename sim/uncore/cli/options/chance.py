@@ -76,7 +76,7 @@ class Repeated(_Seeds):
     repeat: Repeat = REPEATS
 
     def seeds(self, engine: str) -> tuple[int, ...]:
-        return _repeated(engine, self.seed, self.repeat, REPEATS)
+        return _seeds_of_repeats(engine, self.seed, self.repeat, REPEATS)
 
 
 @Parameter(name="*")
@@ -95,10 +95,12 @@ class Measured:
 
     def seeds(self, engine: str, usual_count: int) -> tuple[int, ...]:
         """Returns the seeds; `usual` is their number if the user gives none."""
-        return _repeated(engine, self.seed, self.repeat or usual_count, usual_count)
+        return _seeds_of_repeats(engine, self.seed, self.repeat or usual_count, usual_count)
 
 
-def _repeated(engine: str, seed: str | None, repeats: int, usual_count: int) -> tuple[int, ...]:
+def _seeds_of_repeats(
+    engine: str, seed: str | None, repeats: int, usual_count: int
+) -> tuple[int, ...]:
     seeds_drawn = _given_or_usual_seeds(engine, seed, repeats)
     if not seeds_drawn and repeats != usual_count:
         raise UserError(

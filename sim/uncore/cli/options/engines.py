@@ -17,7 +17,7 @@ from uncore.engine.limits import Limits
 from uncore.job.schema import Group
 
 
-def _declared(kind: type[Struct] | None, group: Panel) -> Iterator[tuple[str, Any, None]]:
+def _option_fields(kind: type[Struct] | None, group: Panel) -> Iterator[tuple[str, Any, None]]:
     """Yields the fields of an engine's struct as options of the command line."""
     for name, hint in get_type_hints(kind, include_extras=True).items():
         (meta,) = hint.__metadata__
@@ -30,9 +30,9 @@ def _declared(kind: type[Struct] | None, group: Panel) -> Iterator[tuple[str, An
             yield name, Annotated[str | None, option], None
 
 
-_LIMITS = _declared(Limits, panel(Group.LIMITS))
+_LIMITS = _option_fields(Limits, panel(Group.LIMITS))
 _OUTSIDE = (
-    option for name in engine.OPTIONS for option in _declared(engine.options(name), OUTSIDE)
+    option for name in engine.OPTIONS for option in _option_fields(engine.options(name), OUTSIDE)
 )
 _Declared: Any = make_dataclass("_Declared", [*_LIMITS, *_OUTSIDE], frozen=True, eq=False)
 

@@ -40,15 +40,17 @@ DATA_POLICIES = {
 }
 # Transitions that count as requests: a request that reaches a controller in a state in which it is
 # not busy with the line.
-_READS = ("ReadShared", "ReadNotSharedDirty", "ReadUnique", "ReadUnique_PoC", "CleanUnique")
-_STATES = (
+_READ_EVENTS = ("ReadShared", "ReadNotSharedDirty", "ReadUnique", "ReadUnique_PoC", "CleanUnique")
+_IDLE_STATES = (
     "I SC UC SD UD UD_T RU RSC RSD RUSC RUSD SC_RSC SD_RSC SD_RSD UC_RSC UC_RU UD_RU UD_RSD UD_RSC"
 ).split()
-REQUESTS = tuple(f"{state}.{event}" for state in _STATES for event in _READS)
+REQUEST_TRANSITIONS = tuple(f"{state}.{event}" for state in _IDLE_STATES for event in _READ_EVENTS)
 # Transitions that count as losses: a snoop takes the line away from a holder, or from a core that
 # waits for the right to write it.
-_SNOOPS = ("SnpUnique", "SnpUniqueFwd", "SnpCleanInvalid")
-LOSSES = tuple(f"{state}.{event}" for state in "SC UC SD UD BUSY_INTR".split() for event in _SNOOPS)
+_SNOOP_EVENTS = ("SnpUnique", "SnpUniqueFwd", "SnpCleanInvalid")
+LOSS_TRANSITIONS = tuple(
+    f"{state}.{event}" for state in "SC UC SD UD BUSY_INTR".split() for event in _SNOOP_EVENTS
+)
 
 
 def private(parts: Gem5Parts, number: int) -> dict[str, Value]:

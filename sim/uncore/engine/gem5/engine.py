@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, Tick, initial_memory
+from uncore.engine import Observers, Tick, initial_memory
 from uncore.engine.gem5 import find, read
 from uncore.engine.gem5 import simulation as system
 from uncore.engine.gem5.cache_parameters import core_in_use
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 ABOUT = "gem5: full system on bare metal, Ruby and a SimpleNetwork (an outside simulator)"
-ABSENT = read.ABSENT
+ABSENT_FIELDS = read.ABSENT_FIELDS
 # Reasons for times that differ from the model's, for `uncore crosscheck`; docs/engines.md has more.
-DIFFERS = (
+DIFFERENCES = (
     "a hart waits for its stores; branches are never predicted wrongly; pause is one instruction",
     "an atomic takes what a load takes; LR asks for a shared copy, its SC for the right to write",
     "a bank blocks a line until the requester has it; owners reply directly (CHI: as the level)",
@@ -42,11 +42,11 @@ DIFFERS = (
     "a core's two levels are one cache with the first one's time",
     "an interrupt has no way: it is there when the CLINT is written",
 )
-PROBES: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # only random start times (V3), for which the program itself waits
+OBSERVERS: frozenset[str] = frozenset()
+FEATURES = frozenset({"chance"})  # only random start times (V3), for which the program itself waits
 locate, missing = find.locate, find.missing
-CORES = False
-HARTS = 64
+ACCEPTS_CORES = False
+MAX_HARTS = 64
 README = """# {workload} on {machine}, {threads} harts, for gem5
 
 * `system.json`: the simulation: objects, their parameters, connections
@@ -65,12 +65,12 @@ line with the simulated time reached, in ps, about twice a second.
 """
 
 
-def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any]:
+def run(job: Job, observers: Observers, tick: Tick, options: Options) -> dict[str, Any]:
     """Runs one point."""
     gem5 = locate(options)
     assert gem5, "gem5 is used before missing() was called"
     chosen_protocol = choose(job, gem5)
-    find.check_set_size(gem5, controllers(job, chosen_protocol))
+    find.check_controller_count(gem5, controllers(job, chosen_protocol))
     command = [str(gem5.program), "-q", "--listener-mode=off", folder.CONFIGURATION]
     read_point = partial(read.point, protocol=chosen_protocol)
     write_folder = partial(export, options=options)
@@ -81,7 +81,7 @@ def export(job: Job, directory: Path, options: Options) -> None:
     """Writes the run folder."""
     chosen_protocol = protocol_of(job, options)
     clock = abi.CONSTANTS["UC_CLOCK_CYCLE"]  # a clock common to all harts
-    program = initial_memory.elf(job, CAN, clock=clock, timebase_hz=system.hertz(job))
+    program = initial_memory.elf(job, FEATURES, clock=clock, timebase_hz=system.hertz(job))
     readme = README.replace("OLDEST", ".".join(map(str, find.OLDEST_GEM5)))
     readme = readme.replace("PROTOCOL", chosen_protocol)
     readme = readme.replace("CONTROLLERS", str(controllers(job, chosen_protocol)))

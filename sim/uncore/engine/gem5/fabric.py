@@ -1,7 +1,7 @@
 """Converts a machine's fabric to routers and links of Ruby's SimpleNetwork.
 
     period(machine, stops) -> ps                    period of the clock that counts latencies
-    fabric(machine, stops, period) -> Gem5Fabric    everything routers and links between the stops
+    fabric(machine, stops, ps) -> Gem5Fabric        everything routers and links between the stops
 
 Every stop on a route becomes a router, and every link a one-directional link with its latency in
 cycles of the period.  gem5 finds the shortest routes itself, with latencies as weights; of several

@@ -1,12 +1,13 @@
 """Finds gem5 and reads its version, instruction set and protocols.
 
-    locate(options) -> Gem5              or None if neither the options nor PATH lead to one
-    missing(options) -> str              what must be built or renewed; "" when usable
-    check_set_size(gem5, controllers)    raises a UserError if its sets are too small
+    locate(options) -> Gem5      or None if neither the options nor PATH lead to one
+    missing(options) -> str      what must be built or renewed; "" when usable
+    check_controller_count(gem5, controllers)
+                                 raises a UserError if the build supports fewer controllers
 
 The user installs gem5; this module only looks for it, and nothing else needs it.  It reports the
-instruction set, protocols and set size that it was built for (sim/gem5/about.py).  A build has one
-protocol, or since 24.1 several.
+instruction set, the protocols and the number of controllers that it was built for
+(sim/gem5/about.py).  A build has one protocol, or since 24.1 several.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from uncore.errors import UserError
 from uncore.support import paths
 
 OLDEST_GEM5 = (24, 0)  # the version whose sources were read
-HOME = "UNCORE_GEM5, --gem5"
+PATH_SETTINGS = "UNCORE_GEM5, --gem5"
 NAMES = ("gem5", "gem5.fast", "gem5.opt", "gem5.debug")
 FOLDERS = ("", "bin", "build/RISCV", "build/ALL")
 HOW_TO_BUILD = (
@@ -94,7 +95,7 @@ def missing(options: Options) -> str:
     """Returns the obstacle to using gem5, with its remedy; "" if there is none."""
     gem5 = locate(options)
     if gem5 is None:
-        return not_found_message("gem5", options.gem5, HOME, HOW_TO_GET)
+        return not_found_message("gem5", options.gem5, PATH_SETTINGS, HOW_TO_GET)
     if not gem5.version:
         return f"{gem5.program} does not answer as gem5 does; write --gem5 PATH of its program"
     digits = version(gem5.version)
@@ -112,8 +113,8 @@ def missing(options: Options) -> str:
     return ""
 
 
-def check_set_size(gem5: Gem5, controllers: int) -> None:
-    """Raises a UserError if the build's fixed set size is too small for the controllers."""
+def check_controller_count(gem5: Gem5, controllers: int) -> None:
+    """Raises a UserError if the build supports fewer controllers of one kind."""
     if controllers > gem5.bits:
         raise UserError(
             f"{controllers} controllers of one kind, and {gem5.program} was built for"

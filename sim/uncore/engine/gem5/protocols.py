@@ -192,7 +192,7 @@ PROTOCOLS: Mapping[str, Gem5Protocol] = {
         data="cache",
         networks=4,
         several=True,
-        misses=chi.REQUESTS,
-        losses=chi.LOSSES,
+        misses=chi.REQUEST_TRANSITIONS,
+        losses=chi.LOSS_TRANSITIONS,
     ),
 }

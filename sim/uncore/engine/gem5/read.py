@@ -19,7 +19,7 @@ from uncore.errors import OutsideError
 if TYPE_CHECKING:
     from uncore.job import Job
 
-ABSENT = {
+ABSENT_FIELDS = {
     "latency": "gem5 takes no time stamp of single operations",
     "transfers": "gem5's sequencers know the kind of who answered, not where it stands",
     "lines": "gem5 counts by controller, not by line",

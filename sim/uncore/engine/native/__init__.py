@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore import _native
 from uncore._native import Run
-from uncore.engine import Probes, initial_memory, outcome, silent
+from uncore.engine import Observers, initial_memory, outcome, silent
 from uncore.engine.limits import OnProgress
 from uncore.engine.native import apart as moved_ranges
 from uncore.engine.native import process, spec, trace
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from uncore.program.program import Image
 
 ABOUT = "our own: fast, exact, deterministic (C++)"
-ABSENT: Mapping[str, str] = {}
+ABSENT_FIELDS: Mapping[str, str] = {}
 
-PROBES = frozenset({"log", "lines", "operations", "pace", "trace", "traffic", "calls", "files"})
+OBSERVERS = frozenset({"log", "lines", "operations", "pace", "trace", "traffic", "calls", "files"})
 # Optional features of jobs that this engine supports (initial_memory.py).
-CAN = frozenset({"far", "multicast", "tables", "chance", "weak", "whatif", "linux"})
-CORES = True
-HARTS = NO_LIMIT = spec.NO_LIMIT
+FEATURES = frozenset({"far", "multicast", "tables", "chance", "weak", "whatif", "linux"})
+ACCEPTS_CORES = True
+MAX_HARTS = NO_LIMIT = spec.NO_LIMIT
 MAX_KEPT_FILE_BYTES = 1 << 30  # larger files that a Linux program has written are not kept
 NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
 # limits of parallel execution: a share with fewer harts is not worth a host thread, and waking more
@@ -41,7 +41,7 @@ NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
 MIN_HARTS_PER_SHARE, MAX_HOST_SHARES = 4, 16
 
 
-class Host(NamedTuple):
+class HostUse(NamedTuple):
     """Parallel execution on this computer: the number of shares into which the machine's cores are
     divided, and of host threads that execute them.
 
@@ -53,7 +53,7 @@ class Host(NamedTuple):
     eager: bool = False
 
 
-SERIAL_HOST = Host()
+SERIAL_HOST = HostUse()
 
 
 # limits of a slice, after which signals such as Ctrl-C are checked: its events; its simulated time,
@@ -69,23 +69,25 @@ def missing() -> str:
 
 
 def run(
-    job: Job, probes: Probes, tick: OnProgress = silent, cores: int = 1, **limits: Any
+    job: Job, observers: Observers, tick: OnProgress = silent, cores: int = 1, **limits: Any
 ) -> dict[str, Any]:
     """Runs one point on at most `cores` cores of this computer; `limits` as in `start`."""
     shares = min(cores, job.threads[0] // MIN_HARTS_PER_SHARE, MAX_HOST_SHARES)
-    engine = start(job, probes, **{"host": Host(shares, shares), **limits})
+    engine = start(job, observers, **{"host": HostUse(shares, shares), **limits})
     try:
         run_to_end(engine, tick)
         fields = outcome.point(job, engine)
     except KeyboardInterrupt as stopped:
-        raise stopped from _unfinished(job, engine, probes)
+        raise stopped from _unfinished_run(job, engine, observers)
     except GuestError as failed:
         positions = (
             outcome.thread_positions(job, engine) if engine.end == "running" else []
         )  # stopped at a limit of the user's
         message_lines = [str(failed), *positions, engine.strace]
-        raise GuestError("\n".join(message_lines).rstrip()) from _unfinished(job, engine, probes)
-    return fields | {"observed": _observed(job, engine, probes)}
+        raise GuestError("\n".join(message_lines).rstrip()) from _unfinished_run(
+            job, engine, observers
+        )
+    return fields | {"observed": _observations(job, engine, observers)}
 
 
 def run_to_end(engine: Run, tick: OnProgress) -> None:
@@ -94,10 +96,10 @@ def run_to_end(engine: Run, tick: OnProgress) -> None:
     tick(engine.operations, engine.now, engine.touched)
 
 
-def _unfinished(job: Job, engine: Run, probes: Probes) -> Unfinished:
+def _unfinished_run(job: Job, engine: Run, observers: Observers) -> Unfinished:
     """Returns tables, output and files of an unfinished run."""
     if job.program.linux:
-        files = {"files": engine.files(MAX_KEPT_FILE_BYTES)} if "files" in probes else {}
+        files = {"files": engine.files(MAX_KEPT_FILE_BYTES)} if "files" in observers else {}
         return Unfinished({}, engine.console[-outcome.MAX_OUTPUT_LETTERS :], files)
     try:
         return Unfinished(readback.tables(job.program, engine.read))
@@ -105,12 +107,14 @@ def _unfinished(job: Job, engine: Run, probes: Probes) -> Unfinished:
         return Unfinished({})
 
 
-def start(job: Job, probes: Probes = frozenset(), host: Host = SERIAL_HOST, **limits: Any) -> Run:
+def start(
+    job: Job, observers: Observers = frozenset(), host: HostUse = SERIAL_HOST, **limits: Any
+) -> Run:
     """Returns a run of the job's first thread count before its first instruction.
 
     `limits` are arguments of `job_spec`.  `host` does not change the outcome.
     """
-    run = Run(job.machine, job_spec(job, probes, **limits))
+    run = Run(job.machine, job_spec(job, observers, **limits))
     if host.shares > 1:
         run.use_host(*host)
     return run
@@ -118,7 +122,7 @@ def start(job: Job, probes: Probes = frozenset(), host: Host = SERIAL_HOST, **li
 
 def job_spec(
     job: Job,
-    probes: Probes = frozenset(),
+    observers: Observers = frozenset(),
     *,
     lookahead: int = NO_LIMIT,
     sleep: bool = True,
@@ -129,7 +133,7 @@ def job_spec(
 
     The outcome depends neither on `lookahead`, how far (ps) a core may run ahead, nor on `sleep`,
     which skips waiting harts.  Without `fences` a FENCE does nothing: a broken machine, for tests.
-    `trace` limits the events that the probe of that name records.
+    `trace` limits the events that the observer of that name records.
     """
     (segments, text), moves = _image(job), moved_ranges.moves(job)
     memory = moved_ranges.image(segments, moves)
@@ -153,34 +157,34 @@ def job_spec(
         lookahead=lookahead,
         sleep=sleep,
         fences=fences,
-        process=_process(job, probes),
-        **_probes(probes, trace),
+        process=_process(job, observers),
+        **_observers(observers, trace),
     )
 
 
 def _image(job: Job) -> tuple[Image, Segment]:
     """Returns the program's initial memory, and the segment of its code."""
-    initial_memory.refuse_what_is_missing(job, CAN)
+    initial_memory.refuse_what_is_missing(job, FEATURES)
     return (
         process.image(job)
         if job.program.linux
-        else (initial_memory.memory(job, CAN), initial_memory.text(job))
+        else (initial_memory.memory(job, FEATURES), initial_memory.text(job))
     )
 
 
-def _process(job: Job, probes: Probes) -> spec.Process:
-    return process.process(job, probes) if job.program.linux else spec.Process(False)
+def _process(job: Job, observers: Observers) -> spec.Process:
+    return process.process(job, observers) if job.program.linux else spec.Process(False)
 
 
-def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
-    """Returns the engine's flags for the probes.  A trace needs the log and the attribution of
+def _observers(observers: Observers, trace: spec.Trace) -> dict[str, Any]:
+    """Returns the engine's flags for the observers.  A trace needs the log and the attribution of
     accesses to lines.
     """
     return {
-        "log": bool({"log", "trace"} & probes),
-        "accesses": "accesses" in probes,
-        "lines": bool({"lines", "operations", "trace"} & probes),
-        "trace": replace(trace, on="trace" in probes),
+        "log": bool({"log", "trace"} & observers),
+        "accesses": "accesses" in observers,
+        "lines": bool({"lines", "operations", "trace"} & observers),
+        "trace": replace(trace, on="trace" in observers),
     }
 
 
@@ -195,28 +199,28 @@ def _home(job: Job) -> spec.Home:
     return spec.Home("interleave" if more_nodes else "node", first, 1 + len(more_nodes))
 
 
-def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
-    """Returns the data of each probe."""
+def _observations(job: Job, engine: Run, observers: Observers) -> dict[str, Any]:
+    """Returns the data of each observer."""
     observed: dict[str, Any] = {}
-    if "log" in probes:
+    if "log" in observers:
         observed["log"] = log(job, engine)
-    if "trace" in probes:
+    if "trace" in observers:
         observed["trace"] = trace.columns(job, engine)
-    if "traffic" in probes:
+    if "traffic" in observers:
         observed["traffic"] = outcome.traffic(job, engine)
-    if "pace" in probes:
+    if "pace" in observers:
         observed["pace"] = engine.pace()
-    if "calls" in probes:
+    if "calls" in observers:
         observed["calls"] = engine.strace
-    if "files" in probes:
+    if "files" in observers:
         observed["files"] = engine.files(MAX_KEPT_FILE_BYTES)
-    if not {"lines", "operations"} & probes:
+    if not {"lines", "operations"} & observers:
         return observed
     from uncore.engine.native import attribution  # noqa: PLC0415 (slow to load)
 
-    if "lines" in probes:
+    if "lines" in observers:
         observed["lines"] = attribution.observed(job, engine)
-    if "operations" in probes:
+    if "operations" in observers:
         observed["operations"] = attribution.shared(job, engine)
     if job.program.linux:
         job.program.frames.keep()

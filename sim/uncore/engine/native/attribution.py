@@ -1,4 +1,4 @@
-"""Turns an engine's columns into the fields of result.observed, for the probes `lines` and
+"""Turns an engine's columns into the fields of result.observed, for the observers `lines` and
 `operations`.
 
     observed(job, run)   an Observed, which lists the costliest lines and sums up the others
@@ -71,7 +71,7 @@ def observed(job: Job, run: Run, max_lines: int = MAX_LINES_LISTED) -> Row:
     sums, others, waiting = run.summary(*(c.tolist() for c in stretches), size // MASK_BITS)
     all_sums = {n: np.concatenate([sums[n], others[n]]) for n in ("line", *COUNTED_FIELDS)}
     passed, invalidated = recorded["passed"], recorded["invalidations"]
-    costliest = _costliest(all_sums, passed, max_lines)
+    costliest = _costliest_lines(all_sums, passed, max_lines)
     selected, uses = np.sort(costliest), _merge_by_source_line(sites, run.uses(costliest))
     is_selected, is_selected_transfer, is_selected_invalidation = (
         _is_in(columns["line"], selected) for columns in (all_sums, passed, invalidated)
@@ -138,7 +138,7 @@ def _objects(
     objects_of = np.array([numbers[general[run.name]] for run in named_runs_], int)
     object_of = np.empty(len(order), int)
     object_of[order] = np.repeat(objects_of, [run.times for run in named_runs_])
-    summed = _summing(object_of, len(runs_of_object))
+    summed = _group_summer(object_of, len(runs_of_object))
     counts: dict[str, Any] = {name: summed(sums[name]) for name in COUNTED_FIELDS}
     costliest_site = costliest_sites_of(object_of, len(runs_of_object))
     # counts each object once per line
@@ -171,9 +171,9 @@ class Stretches(NamedTuple):
     @classmethod
     def of(cls, fields: Fields) -> Stretches:
         words = (edge + -edge % WORD for edge in fields.names.edges())  # names apply to whole words
-        edges = np.unique(_sorted(chain(fields.edges(), words)))
+        edges = np.unique(_sorted_addresses(chain(fields.edges(), words)))
         begins, ends = (
-            np.searchsorted(edges, _sorted(getattr(o, which) for o in fields.objects))
+            np.searchsorted(edges, _sorted_addresses(getattr(o, which) for o in fields.objects))
             for which in ("start", "end")
         )
         steps = np.zeros(len(edges) + 2, int)
@@ -240,7 +240,7 @@ def _touched_words(sums: Columns, part: int, begins: Any) -> tuple[list[int], li
     return words[new].tolist(), np.searchsorted(run[new], np.arange(len(begins) + 1)).tolist()
 
 
-def _sorted(addresses: Iterable[int]) -> Any:
+def _sorted_addresses(addresses: Iterable[int]) -> Any:
     return np.array(sorted(min(address, ENDLESS) for address in addresses), np.int64)
 
 
@@ -265,7 +265,7 @@ def _costliest_sites(sites: Sites, waiting: Columns, object_of: Any, count: int)
         (object_of[waiting["sum"]] * len(pcs) + pc_of) * num_callers + waiting["callers"],
         return_inverse=True,
     )
-    sums = _summing(pair_of, len(pairs))
+    sums = _group_summer(pair_of, len(pairs))
     critical, waited = sums(waiting["critical_ps"]), sums(waiting["waited_ps"])
     costs: dict[tuple[int, int], tuple[int, int]] = {}
     addresses = pcs.tolist()
@@ -281,7 +281,7 @@ def _costliest_sites(sites: Sites, waiting: Columns, object_of: Any, count: int)
     return costliest_site
 
 
-def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
+def _group_summer(groups: Any, count: int) -> Callable[[Any], list[int]]:
     """Returns a function that sums values by their group, exactly."""
 
     def sums(values: Any) -> list[int]:
@@ -323,12 +323,12 @@ def _by_line(columns: Columns) -> dict[int, list[Row]]:
     return rows
 
 
-def _costliest(sums: Columns, passed: Columns, max_lines: int) -> list[int]:
+def _costliest_lines(sums: Columns, passed: Columns, max_lines: int) -> list[int]:
     """Returns addresses of lines, sorted by the time that harts waited for them, then by the number
     of transfers.
     """
     addresses, index = np.unique(sums["line"], return_inverse=True)
-    waited = np.array(_summing(index, len(addresses))(sums["waited_ps"]))
+    waited = np.array(_group_summer(index, len(addresses))(sums["waited_ps"]))
     moving = _is_in(passed["line"], addresses)
     line_of = np.searchsorted(addresses, passed["line"][moving])
     moved = np.bincount(line_of, weights=passed["times"][moving], minlength=len(addresses))
@@ -340,7 +340,7 @@ def _pairs(passed: Columns) -> list[Row]:
     """Sums transfers of all lines by source and target."""
     agents = int(passed["target"].max(initial=0)) + 1
     pairs, pair_of = np.unique(passed["source"] * agents + passed["target"], return_inverse=True)
-    times = _summing(pair_of, len(pairs))(passed["times"])
+    times = _group_summer(pair_of, len(pairs))(passed["times"])
     return [
         {"times": n, "source": pair // agents, "target": pair % agents}
         for n, pair in zip(times, pairs.tolist(), strict=True)
@@ -398,7 +398,7 @@ def _merge_by_source_line(sites: Sites, uses: Columns) -> Columns:
     group = np.empty(len(order), int)
     group[order] = np.argsort(appear)[np.cumsum(new) - 1]
     merged = _select(uses | {"site": site}, firsts[appear])
-    summed = _summing(group, len(firsts))
+    summed = _group_summer(group, len(firsts))
     for name in COUNTED_FIELDS:
         merged[name] = np.array(summed(uses[name]))
     for mask in ("read", "written"):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from uncore.engine.initial_memory import UNPRIVILEGED, isa
+from uncore.engine.initial_memory import UNPRIVILEGED_EXTENSIONS, isa
 from uncore.topology.route import nearest_memories
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def machine_files(job: Job) -> dict[str, bytes]:
 
 
 def _cpuinfo(k: int) -> str:
-    names = isa(UNPRIVILEGED)
+    names = isa(UNPRIVILEGED_EXTENSIONS)
     return f"processor\t: {k}\nhart\t\t: {k}\nisa\t\t: {names}\nmmu\t\t: sv39\n\n"
 
 

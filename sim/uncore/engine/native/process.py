@@ -1,6 +1,6 @@
 """Makes the initial state of a Linux program: its stack, its memory, and its files.
 
-`process(job, strace)` and `image(job)` are for the engine; `argv(job)` is the program's argv.
+`process(job, observers)` and `image(job)` are for the engine; `argv(job)` is the program's argv.
 
 Invariant: the initial state is a function of the job alone.
 """
@@ -19,7 +19,7 @@ from uncore.topology.parts import System
 from uncore.topology.route import nearest_memories
 
 if TYPE_CHECKING:
-    from uncore.engine import Probes
+    from uncore.engine import Observers
     from uncore.job import Job
     from uncore.program.program import Image
 
@@ -49,7 +49,7 @@ _ALLOCATORS = {
 }  # fmt: skip
 
 
-def process(job: Job, probes: Probes) -> spec.Process:
+def process(job: Job, observers: Observers) -> spec.Process:
     """Returns the process as the native kernel reads it."""
     costs = System(quantum=job.machine.os.quantum) if job.system == "free" else job.machine.os
     harts = job.used_harts
@@ -71,8 +71,8 @@ def process(job: Job, probes: Probes) -> spec.Process:
         words=b"".join(word.encode() + b"\0" for word in argv(job)),
         nodes=tuple(nearest_memories(job.machine, harts)),
         strict=job.strict_calls,
-        strace="calls" in probes,
-        watches=tuple(_watches(job, "lines" in probes)),
+        strace="calls" in observers,
+        watches=tuple(_watches(job, "lines" in observers)),
         unmarked=job.unmarked,
     )
 

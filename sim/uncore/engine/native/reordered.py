@@ -147,7 +147,7 @@ def _last_cycle(
 
 
 def _cycles(harts: Sequence[Sequence[ObservedAccess]]) -> Iterator[Reordered]:
-    shared = _shared(harts)
+    shared = _shared_doublewords(harts)
     accesses_of: defaultdict[tuple[int, int], list[ObservedAccess]] = defaultdict(list)
     users: defaultdict[int, set[int]] = defaultdict(set)
     shared_only = [[access for access in hart if access.word in shared] for hart in harts]
@@ -157,14 +157,14 @@ def _cycles(harts: Sequence[Sequence[ObservedAccess]]) -> Iterator[Reordered]:
     for hart in shared_only:
         for first, second in _pairs(hart):
             for other in sorted(users[first.word] & users[second.word] - {first.hart}):
-                others = _between(
+                others = _closing_accesses(
                     first, second, accesses_of[other, second.word], accesses_of[other, first.word]
                 )
                 if others:
                     yield Reordered(first, second, others)
 
 
-def _shared(harts: Sequence[Sequence[ObservedAccess]]) -> set[int]:
+def _shared_doublewords(harts: Sequence[Sequence[ObservedAccess]]) -> set[int]:
     """Returns the doublewords that several harts access and one of them writes."""
     users: defaultdict[int, set[int]] = defaultdict(set)
     written: set[int] = set()
@@ -183,7 +183,7 @@ def _pairs(hart: Sequence[ObservedAccess]) -> Iterator[tuple[ObservedAccess, Obs
                 yield first, second
 
 
-def _between(
+def _closing_accesses(
     first: ObservedAccess,
     second: ObservedAccess,
     at_second: Sequence[ObservedAccess],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from uncore.program.frames import WITHIN_CALL, Frame, own
+from uncore.program.frames import WITHIN_CALL, Frame, is_user_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -115,7 +115,7 @@ class Sites:
             return None if position is None else Site(frames[position].place, tuple(chain))
 
         users = self._program.frames.users
-        return first(users), first(lambda f: own(f.path)), first(lambda f: bool(f.path))
+        return first(users), first(lambda f: is_user_source(f.path)), first(lambda f: bool(f.path))
 
     def heap(self, allocations: dict[str, Column]) -> list[tuple[int, int, str]]:
         """Returns start, end and name of the last allocation at each address, by address."""

@@ -12,8 +12,8 @@ from uncore.topology.parts import Chance, System
 from uncore.topology.schema import INT32, Count, Form, field, one_of, part
 
 NO_LIMIT = (1 << 64) - 1
-WATCHED = ("begins", "ends", "operates", "first", "second", "product")
-HOMES = ("addressed", "node", "interleave", "first-touch")
+WATCH_KINDS = ("begins", "ends", "operates", "first", "second", "product")
+HOME_KINDS = ("addressed", "node", "interleave", "first-touch")
 
 Address = Annotated[int, Meta(ge=0, le=NO_LIMIT)]
 Wait = Annotated[int, Meta(ge=0, le=NO_LIMIT), Form.DURATION]
@@ -24,7 +24,7 @@ MaybeSlice = Annotated[int, Meta(ge=-1, lt=1 << 31), INT32]
 class Home:
     """Home policy of memory pages (rule A4)."""
 
-    kind: Annotated[str, one_of(HOMES)] = field(
+    kind: Annotated[str, one_of(HOME_KINDS)] = field(
         "policy: by address, on one node, interleaved over nodes, or by first touch"
     )
     node: Count = field("the node of kind `node`; the first node of kind `interleave`")
@@ -90,7 +90,7 @@ class Watch:
     """A function whose calls the engine watches (sim/native/core/watches.hh)."""
 
     address: Address = field("address of its first instruction")
-    what: Annotated[str, one_of(WATCHED)] = field(
+    what: Annotated[str, one_of(WATCH_KINDS)] = field(
         "meaning of a call: the measured part begins or ends, an operation is counted, or memory"
         " is allocated, whose size in bytes is the first argument, the second, or their product"
     )

@@ -11,7 +11,7 @@ An outside engine has the interface of `uncore.engine`, and in addition
     export(job: Job, place: Path) -> None    writes a run folder that needs only the simulator
     locate() -> object | None                the simulator found here; its str is one line
     protocol_of(job: Job) -> str             the simulator's protocol with which it runs the job
-    DIFFERS: tuple[str, ...]                 reasons why its times differ from the model's
+    DIFFERENCES: tuple[str, ...]             reasons why its times differ from the model's
 
 Invariant: no module of this package depends on a particular simulator.
 """

@@ -1,7 +1,7 @@
 """Writes a run folder, which holds everything that a run of another simulator needs, except the
 simulator.
 
-    write(job, place, program, system, configuration, readme)
+    write(job, folder, program, system, configuration, readme)
         program.elf          the guest program with its parameters
         job.json             the job it was made from
         system.json          the simulation as data

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, outcome, silent
+from uncore.engine import Observers, outcome, silent
 from uncore.engine import initial_memory as boot
 from uncore.engine.limits import OnProgress
 
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 ABOUT = "the model in plain Python on SimPy: slow, to be read and to check `native`"
-ABSENT = {"events": "what one step is differs from engine to engine"}
-PROBES = frozenset({"log", "traffic", "pace"})
+ABSENT_FIELDS = {"events": "what one step is differs from engine to engine"}
+OBSERVERS = frozenset({"log", "traffic", "pace"})
 
 # Optional features of jobs that this engine supports; initial_memory.py refuses a job that needs
 # another.
-CAN = frozenset({"far", "multicast", "tables", "chance", "weak"})
-CORES = False
-HARTS = 16  # with more, a run takes minutes
+FEATURES = frozenset({"far", "multicast", "tables", "chance", "weak"})
+ACCEPTS_CORES = False
+MAX_HARTS = 16  # with more, a run takes minutes
 SLICE = 10_000  # events between two calls of `tick`
 
 
@@ -58,20 +58,20 @@ def missing() -> str:
     return ""
 
 
-def run(job: Job, probes: Probes, tick: OnProgress = silent) -> dict[str, Any]:
-    """Runs one job. Returns its point (engine/outcome.py), with the observations of `probes`."""
+def run(job: Job, observers: Observers, tick: OnProgress = silent) -> dict[str, Any]:
+    """Runs one job. Returns its point (engine/outcome.py), with the observations of `observers`."""
     from uncore.engine.reference.system import System  # noqa: PLC0415 (slow to load)
     from uncore.engine.reference.view import View  # noqa: PLC0415 (slow to load)
 
-    system = System(job, boot.memory(job, CAN))
+    system = System(job, boot.memory(job, FEATURES))
     while system.step(SLICE):
         tick(system.counts.operations, system.clock.now, system.touched_bytes)
     tick(system.counts.operations, system.clock.now, system.touched_bytes)
     view = View(system)
-    observers: dict[str, Any] = {
+    observations: dict[str, Any] = {
         "log": view.log,
         "traffic": lambda: outcome.traffic(job, view),
         "pace": lambda: system.counts.pace.fields() | {"cold_misses": system.counts.cold_misses},
     }
-    observed = {probe: observers[probe]() for probe in probes}
+    observed = {observer: observations[observer]() for observer in observers}
     return outcome.point(job, view) | {"observed": observed}

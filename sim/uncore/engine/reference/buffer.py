@@ -49,7 +49,7 @@ def forwarded(hart: Hart, load: Access) -> Done | None:
     """H3.3: returns the load's value if the youngest store that overlaps the load covers it; else
     None.
     """
-    youngest = _youngest(hart, load)
+    youngest = _youngest_overlapping_store(hart, load)
     if youngest is None or youngest.kind != "store" or not youngest.covers(load):
         return None
     if hart.weak and not hart.weak.answers(load):
@@ -62,8 +62,8 @@ def delays(hart: Hart, load: Access) -> bool:
     """C8.8: returns True if the load must wait until a store, which covers only a part of it
     (H3.3), or a posted AMO has left the buffer. Called when `forwarded` has returned None.
     """
-    return _youngest(hart, load) is not None
+    return _youngest_overlapping_store(hart, load) is not None
 
 
-def _youngest(hart: Hart, load: Access) -> Access | None:
+def _youngest_overlapping_store(hart: Hart, load: Access) -> Access | None:
     return next((store for store in reversed(hart.buffer) if store.overlaps(load)), None)

@@ -23,11 +23,11 @@ from uncore.support.splitmix import splitmix
 if TYPE_CHECKING:
     from uncore.topology.machine import Link, Machine
 
-SIZES = ("control", "data", "snoop")
+MESSAGE_SIZES = ("control", "data", "snoop")
 # Weight of 1 ps, as a number of links; it exceeds the number of links of any route, so that latency
 # is compared first.
 LINKS_PER_PS = 1 << 12
-WAYS = 64  # number of different values of `way` (F1.1)
+WAY_COUNT = 64  # number of different values of `way` (F1.1)
 
 Arrived = Callable[[int], None]
 Route = tuple["Link", ...]
@@ -40,7 +40,7 @@ class Channel:
     free_at: int = 0
     busy_time: int = 0
     # Number of messages by size.
-    message_counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIZES, 0))
+    message_counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(MESSAGE_SIZES, 0))
 
 
 class Fabric:
@@ -109,7 +109,7 @@ class Fabric:
         """F1.1: returns the number by which a line's messages choose among equal routes."""
         if not self.hashed:
             return 0
-        return splitmix(splitmix(splitmix(line) + source) + target) % WAYS
+        return splitmix(splitmix(splitmix(line) + source) + target) % WAY_COUNT
 
     def take(self, link: Link, size: str, head: int) -> int:
         """F3.1: returns when the head of a message enters a link, which is after earlier messages

@@ -77,7 +77,7 @@ class Hart:
         # The hart's view of memory (H8); None in total store order.
         self.weak = Weak(self) if core.costs.order == "weak" else None
         isa.whole = self.whole
-        self.late = core.system.chance.start(id)  # random delay of its measured part (V3)
+        self.start_delay = core.system.chance.start(id)  # random delay of its measured part (V3)
 
     # ---- instructions ----------------------------------------------------------------------------
 
@@ -190,8 +190,8 @@ class Hart:
         takes its own time.
         """
         if code in (MARK["START"], MARK["ROI_ON"]):
-            self.isa.clock += self.late
-            self.late = 0
+            self.isa.clock += self.start_delay
+            self.start_delay = 0
         now, counts = int(self.isa.clock), self.system.counts
         if code == MARK["ROI_ON"]:
             counts.pace.enters(now)

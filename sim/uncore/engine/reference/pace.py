@@ -7,8 +7,8 @@ from typing import Any
 
 from uncore.engine.reference.interrupts import NEVER
 
-SPANS = 256  # maximum number of spans; a span has 2**n ps, with the smallest n that suffices
-PARTS = 32  # maximum number of equal parts into which operations reported together are divided
+MAX_SPANS = 256  # maximum number of spans; a span has 2**n ps, with the smallest n that suffices
+MAX_PARTS = 32  # maximum number of equal parts into which operations reported together are divided
 
 
 class Pace:
@@ -28,7 +28,7 @@ class Pace:
         """Records `operations` that were reported at `clock` and took `each_ps` each. They are
         assumed to have been executed one after the other, so that the last ended at `clock` (W2).
         """
-        parts = min(operations, PARTS)
+        parts = min(operations, MAX_PARTS)
         part = operations // parts
         self.ended += [(clock - each_ps * part * later, part) for later in range(1, parts)]
         self.ended.append((clock, operations - part * (parts - 1)))
@@ -37,7 +37,7 @@ class Pace:
         """Returns the fields of uncore.support.steady.Pace."""
         done = sorted(self.ended) or [(0, 0)]
         begin, end = done[0][0], done[-1][0]
-        span = next(1 << n for n in count() if (end >> n) - (begin >> n) < SPANS)
+        span = next(1 << n for n in count() if (end >> n) - (begin >> n) < MAX_SPANS)
         numbers = range(begin // span, end // span + 1)
         spans = {number: (0, 0) for number in numbers if self.ended}
         for clock, operations in done if spans else ():

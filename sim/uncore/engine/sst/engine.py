@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, Tick, initial_memory
+from uncore.engine import Observers, Tick, initial_memory
 from uncore.engine.outside import run as runs
 from uncore.engine.outside import run_folder as folder
 from uncore.engine.sst import find, read
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 ABOUT = "SST: memHierarchy and merlin, with harts of ours (an outside simulator)"
-ABSENT = read.ABSENT
+ABSENT_FIELDS = read.ABSENT_FIELDS
 # Reasons for times that differ from the model's, for `uncore crosscheck`; docs/engines.md has more.
-DIFFERS = (
+DIFFERENCES = (
     "an AMO is LoadLink and StoreConditional: two visits of the L1; the line may then go at once",
     "a line that another core owns comes through the directory: four ways, where homes of the"
     " model reply directly with three",
     "a bus is a router: messages wait for each other only where they leave by one port",
     "caches work in cycles of the core's clock, and take some for every step",
 )
-PROBES: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # only random start times (V3), for which the program itself waits
+OBSERVERS: frozenset[str] = frozenset()
+FEATURES = frozenset({"chance"})  # only random start times (V3), for which the program itself waits
 locate, missing = find.locate, find.missing
-CORES = False
-HARTS = 256
+ACCEPTS_CORES = False
+MAX_HARTS = 256
 README = """# {workload} on {machine}, {threads} harts, for SST
 
 * `system.json`: the simulation: components, their parameters, links with their latencies
@@ -60,7 +60,7 @@ did, and its tables; the one with `uncore:` says how it ended. What each hart co
 """.replace("OLDEST", ".".join(map(str, find.OLDEST_SST)))
 
 
-def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any]:
+def run(job: Job, observers: Observers, tick: Tick, options: Options) -> dict[str, Any]:
     """Runs one point."""
     runs.refuse(job)
     write_folder, command = partial(export, options=options), partial(_command, options=options)
@@ -72,7 +72,7 @@ def export(job: Job, directory: Path, options: Options) -> None:
     runs.refuse(job)
     configuration = paths.SST / folder.CONFIGURATION
     document = system.describe(job, options.sst_mesh)
-    folder.write(job, directory, initial_memory.elf(job, CAN), document, configuration, README)
+    folder.write(job, directory, initial_memory.elf(job, FEATURES), document, configuration, README)
 
 
 def protocol_of(job: Job, options: Options) -> str:

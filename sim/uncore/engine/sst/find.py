@@ -29,7 +29,7 @@ MPIEXEC = "mpiexec"  # the name that the MPI standard recommends
 # "Running as root").
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 OLDEST_SST = (15, 0)  # the first version with the event-handler templates that the element uses
-HOME = "UNCORE_SST, --sst"
+PATH_SETTINGS = "UNCORE_SST, --sst"
 LIBRARY = "libuncore.so"
 HOW_TO_GET = "https://sst-simulator.org has it; then say where: --sst PREFIX, UNCORE_SST, or PATH"
 
@@ -73,7 +73,7 @@ def missing(options: Options) -> str:
     """Returns the obstacle to using SST, with its remedy; "" if there is none."""
     sst = locate(options)
     if sst is None:
-        return not_found_message("SST", options.sst, HOME, HOW_TO_GET)
+        return not_found_message("SST", options.sst, PATH_SETTINGS, HOW_TO_GET)
     digits = version(sst.version)
     if digits and digits < OLDEST_SST:
         oldest = ".".join(map(str, OLDEST_SST))

@@ -1,6 +1,6 @@
 """Reduces a part of a machine's fabric to a network of SST's merlin.
 
-    network(machine, {"l2_0": stop, ...}, among)  -> Network
+    network(machine, routes, {"l2_0": stop, ...})  -> Network
 
 Merlin has shapes, not graphs (its `anytopo` cannot carry memHierarchy, which begins with a
 broadcast).  So the stops between some endpoints are reduced to routers, and their shape is
@@ -81,7 +81,7 @@ class Network:
 
 def network(machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> Network:
     """Returns the network that joins the endpoints, given by their stops."""
-    reduced = _Reduced(machine, routes, endpoints)
+    reduced = _ReducedNetwork(machine, routes, endpoints)
     shape, size, stops = _shape(reduced)
     first_port = {"router": 0, "ring": 2, "mesh": 4, "full": len(stops) - 1}[shape]
     next_port = dict.fromkeys(stops, first_port)
@@ -94,7 +94,7 @@ def network(machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> N
     return Network(shape, size, stops, wires, tuple(cables), busy)
 
 
-class _Reduced:
+class _ReducedNetwork:
     """The stops and links between the endpoints, without stops that were replaced by cables."""
 
     def __init__(self, machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> None:
@@ -127,7 +127,7 @@ class _Reduced:
         self.attachments[endpoint] = (inner, up + to_inner, down + from_inner)
 
 
-def _shape(reduced: _Reduced) -> tuple[str, str, tuple[int, ...]]:
+def _shape(reduced: _ReducedNetwork) -> tuple[str, str, tuple[int, ...]]:
     """Returns the shape's name, its size, and the stops in the shape's order."""
     neighbours = reduced.neighbours
     stops = tuple(sorted(neighbours))

@@ -36,7 +36,7 @@ class SstParts:
         self.protocol = PROTOCOLS.get(machine.protocol, "MESI")
 
     def cycles(self, duration: int, added_cycles: int = 0) -> int:
-        """Converts ps to cycles of the core's clock, and subtracts the `less` cycles that
+        """Converts ps to cycles of the core's clock, and subtracts the `added_cycles` that
         memHierarchy itself adds.
         """
         return max(1, round(duration / self.period) - added_cycles)

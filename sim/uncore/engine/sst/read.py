@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from uncore.engine.outcome import NO_OPERATIONS_REASON, percentiles
 from uncore.engine.outside import printed
 from uncore.engine.outside.printed import tail
-from uncore.engine.sst.simulation import LOSSES, REQUESTS
+from uncore.engine.sst.simulation import LOSS_STATISTICS, REQUEST_STATISTICS
 from uncore.errors import GuestError, OutsideError
 
 if TYPE_CHECKING:
     from uncore.job import Job
 
-ABSENT = {
+ABSENT_FIELDS = {
     "transfers": "memHierarchy does not tell where a fill came from",
     "lines": "memHierarchy counts by cache, not by line",
     "failed_scs": "an AMO is a load-linked and a store-conditional there, which may fail, too",
@@ -46,9 +46,9 @@ def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
             latencies[int(bound)] += int(count)
     return fields | {
         "latency": percentiles(sorted(latencies.items())),
-        "invalidations": _sum_over_cores(counts, LOSSES),
+        "invalidations": _sum_over_cores(counts, LOSS_STATISTICS),
         "instructions": sum(int(instructions) for instructions, _ in harts),
-        "transactions": sum(n for (_, name), n in counts.items() if name in REQUESTS),
+        "transactions": sum(n for (_, name), n in counts.items() if name in REQUEST_STATISTICS),
         "absent": {} if latencies else {"latency": NO_OPERATIONS_REASON},
     }
 

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 CORE_WIRE_PS = 1  # latency in ps between SST components of one core
 # statistics of a cache: probes that take a copy away, and requests that reach the cache
-LOSSES = ("Inv_recv", "FetchInv_recv", "ForceInv_recv")
-REQUESTS = ("GetS_recv", "GetX_recv", "GetSX_recv")
+LOSS_STATISTICS = ("Inv_recv", "FetchInv_recv", "ForceInv_recv")
+REQUEST_STATISTICS = ("GetS_recv", "GetX_recv", "GetSX_recv")
 MERLIN_TOPOLOGIES = {"router": "singlerouter", "ring": "torus", "mesh": "mesh", "full": "hyperx"}
 # ports of a kingsley router, in the order in which `network` numbers those of a mesh
-KINGSLEY = ("east", "west", "north", "south")
+KINGSLEY_PORTS = ("east", "west", "north", "south")
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class _SstSystem:
         if parts.core.l2_ways:
             upper, lowest = lowest, self._cache(f"l2_{number}", parts.l2(), number)
             self.netlist.link((upper, "lowlink", CORE_WIRE_PS), (lowest, "highlink", CORE_WIRE_PS))
-        self.netlist.count(lowest, *LOSSES)
+        self.netlist.count(lowest, *LOSS_STATISTICS)
         return _Attachment(lowest, "lowlink", stop, frozenset({core}))
 
     def _cache(self, name: str, params: Params, part: int) -> str:
@@ -132,7 +132,7 @@ class _SstSystem:
         for number, stop in enumerate(stops):
             params = self.parts.shared(resolver, number, len(stops), len(cores))
             path = self._cache(f"{resolver.name}_{number}", params, self._part(uppers, number))
-            self.netlist.count(path, *REQUESTS)
+            self.netlist.count(path, *REQUEST_STATISTICS)
             attachments.append(_Attachment(path, "highlink", stop, cores))
         return attachments
 
@@ -186,7 +186,7 @@ class _SstSystem:
             self.parts.directory(0 if is_forwarding else root.service, region),
             part,
         )
-        self.netlist.count(directory, *REQUESTS)
+        self.netlist.count(directory, *REQUEST_STATISTICS)
         path = self.netlist.component(
             f"memory{node}", "memHierarchy.MemController", self.parts.memory(region), part
         )
@@ -281,5 +281,5 @@ def _port(number: int, element: str) -> str:
     """
     if element == "merlin":
         return f"port{number}"
-    sides = len(KINGSLEY)
-    return KINGSLEY[number] if number < sides else f"local{number - sides}"
+    sides = len(KINGSLEY_PORTS)
+    return KINGSLEY_PORTS[number] if number < sides else f"local{number - sides}"

@@ -27,13 +27,13 @@ from uncore.result.frame import names_job
 from uncore.trace import MEASURED, Window, record
 
 TRACED_PS = 20_000_000  # length of the trace in which protocol cells are counted
-CELLS = [
+CELL_COLUMNS = [
     Column("state", "before", left=True),
     Column("event", "event", left=True),
     Column("cell", "cell", left=True, about="of the client table: actions>next state"),
     Column("times", "times", str),
 ]
-NUMBERS = [
+NUMBER_COLUMNS = [
     Column("key", "key", left=True),
     Column("value", "value", left=True),
     Column("source", "source", left=True),
@@ -80,14 +80,14 @@ def _curve(results: Sequence[Result]) -> list[ReportSection]:
         ReportSection("What came of it", drawn + table(rows, [*columns, *curve.COLUMNS]), spread),
         ReportSection(
             "Where lines came from",
-            table(rows, [*columns, curve.COLUMNS[0], *_fetched(rows)]),
+            table(rows, [*columns, curve.COLUMNS[0], *_fetch_columns(rows)]),
             "Lines fetched per operation, from a cache that is so far away, or from memory.",
         ),
     ]
 
 
-def _fetched(rows: Sequence[dict[str, Any]]) -> list[Column]:
-    return [column._replace(group="") for column in curve.fetched(rows)]
+def _fetch_columns(rows: Sequence[dict[str, Any]]) -> list[Column]:
+    return [column._replace(group="") for column in curve.fetch_columns(rows)]
 
 
 def _point(result: Result, job: Job, engine_options: EngineOptions) -> list[ReportSection]:
@@ -105,7 +105,10 @@ def _point(result: Result, job: Job, engine_options: EngineOptions) -> list[Repo
         sections.append(_cells(job.at(point.threads, point.seed), engine_options, point_text))
     numbers = [{"key": n.key, "value": n.text, "source": n.source} for n in job.machine.numbers]
     about = "Every number of the machine's file, and where it comes from."
-    return [*sections, ReportSection("Numbers of the machine", table(numbers, NUMBERS), about)]
+    return [
+        *sections,
+        ReportSection("Numbers of the machine", table(numbers, NUMBER_COLUMNS), about),
+    ]
 
 
 def _traffic(point: Point, point_text: str) -> str:
@@ -156,7 +159,7 @@ def _cells(job: Job, engine_options: EngineOptions, point_text: str) -> ReportSe
         f"With {point_text}, in the first {TRACED_PS // 10**6} us of what is measured;"
         " hits are not counted."
     )
-    return ReportSection("Protocol cells met", table(rows, CELLS), about)
+    return ReportSection("Protocol cells met", table(rows, CELL_COLUMNS), about)
 
 
 def _how_to_repeat(results: Sequence[Result], command: str) -> ReportSection:

@@ -40,7 +40,7 @@ COLUMN_RULES = {
 ABSENT_RECORD_RULES = "C1 and C5 what a core asks for, T4 when the run ends"
 REQUEST_COLUMNS = ["requester", "number"]  # columns that identify a request (L2)
 TIME_FIELDS = ["request", "open", "probe", "data", "close"]
-PACE_PROBE = "pace"  # name of a probe whose observations are compared as well
+PACE_OBSERVER = "pace"  # name of an observer whose observations are compared as well
 NEVER_COMPARED = {"absent", "events", "observed"}
 
 
@@ -87,14 +87,14 @@ def compare(
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> Agreement:
     """Runs the job on both engines, one after the other, and compares the logs and results."""
-    probes = frozenset({"log", PACE_PROBE})
+    observers = frozenset({"log", PACE_OBSERVER})
     for name in engines:
-        engine.usable(name, probes, engine_options)
+        engine.usable(name, observers, engine_options)
     jobs = [dataclasses.replace(job, engine=name) for name in engines]
-    results = [engine.run(point, probes, tick, engine_options) for point in jobs]
+    results = [engine.run(point, observers, tick, engine_options) for point in jobs]
     a, b = (log.frame(fields["observed"]["log"]) for fields in results)
     for fields in results:
-        fields[PACE_PROBE] = fields["observed"][PACE_PROBE]
+        fields[PACE_OBSERVER] = fields["observed"][PACE_OBSERVER]
     common_fields = (results[0].keys() & results[1].keys()) - NEVER_COMPARED
     outcome = {name: (results[0][name], results[1][name]) for name in sorted(common_fields)}
     return Agreement(
@@ -115,10 +115,12 @@ def first_difference(a: polars.DataFrame, b: polars.DataFrame) -> Difference | N
     joined = a.join(b, on=REQUEST_COLUMNS, how="full", coalesce=True, suffix="'")
     column_differs = {name: polars.col(name).ne_missing(polars.col(f"{name}'")) for name in columns}
     differing_times = (
-        polars.when(column_differs[name]).then(_earlier(name)) for name in TIME_FIELDS
+        polars.when(column_differs[name]).then(_earlier_time(name)) for name in TIME_FIELDS
     )
     # for records that agree in all times but differ in another column
-    open_time = polars.when(polars.any_horizontal(column_differs.values())).then(_earlier("open"))
+    open_time = polars.when(polars.any_horizontal(column_differs.values())).then(
+        _earlier_time("open")
+    )
     earliest_time = polars.coalesce(polars.min_horizontal(differing_times), open_time)
     differing = joined.with_columns(earliest_time.alias("when")).filter(
         polars.col("when").is_not_null()
@@ -139,7 +141,7 @@ def first_difference(a: polars.DataFrame, b: polars.DataFrame) -> Difference | N
     )
 
 
-def _earlier(name: str) -> polars.Expr:
+def _earlier_time(name: str) -> polars.Expr:
     """Returns the earlier of both logs' times in this column; ignores negative times, which mean
     that the event did not happen.
     """

@@ -61,7 +61,7 @@ def explain(play: Play, their_ps: float, conventions: Sequence[Overrides]) -> Ex
     explained, remaining = Explained({}, their_ps / play({})), list(conventions)
     while not explained.matches:
         for count in (1, 2):
-            nearest = _nearest(play, their_ps, explained, combinations(remaining, count))
+            nearest = _best_addition(play, their_ps, explained, combinations(remaining, count))
             if nearest.log_error <= explained.log_error - MIN_GAIN_LOG:
                 break
         else:
@@ -85,7 +85,7 @@ def _without_useless(play: Play, their_ps: float, explained: Explained) -> Expla
     return explained
 
 
-def _nearest(
+def _best_addition(
     play: Play, their_ps: float, current: Explained, additions: Iterable[Sequence[Overrides]]
 ) -> Explained:
     """Adds to `current` the one of `additions` that helps most; returns `current` if none helps or

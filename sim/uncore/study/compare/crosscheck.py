@@ -4,7 +4,7 @@
 
 The program's own checks *must* hold, and each thread's number of operations *must* agree. Requests
 and invalidations per operation *should* agree to an order of magnitude. The time of an operation
-may differ; the module of the engine states why (`DIFFERS`). Invariant: all engines are compared
+may differ; the module of the engine states why (`DIFFERENCES`). Invariant: all engines are compared
 with the first one.
 """
 
@@ -120,4 +120,4 @@ def crosscheck(
 def reasons(engines: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Returns for each engine the reasons why its times differ from those of the model."""
     simulators = ((name, engine.other_simulator(name)) for name in engines)
-    return {name: simulator.DIFFERS for name, simulator in simulators if simulator}
+    return {name: simulator.DIFFERENCES for name, simulator in simulators if simulator}

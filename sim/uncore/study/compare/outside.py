@@ -169,7 +169,7 @@ def rows(
             protocol = engine.protocol(job.job(job.engine), options)
             if job.file == "matching" and MATCHING_FILES.get(protocol) != job.machine:
                 continue
-            crossed, row = _compared(job, protocol, options)
+            crossed, row = _comparison_row(job, protocol, options)
         except UncoreError as error:
             refused(f"{job.engine} {job.machine} {job.workload} {job.harts}: {error}")
         else:
@@ -179,7 +179,7 @@ def rows(
             done()
 
 
-def _compared(job: ComparedJob, protocol: str, options: EngineOptions) -> tuple[Crossed, Row]:
+def _comparison_row(job: ComparedJob, protocol: str, options: EngineOptions) -> tuple[Crossed, Row]:
     engine_job = job.job(job.engine)
     (crossed,) = crosscheck(engine_job, ["native", job.engine], engine_options=options)
     return crossed, _row(job, crossed) | _explanation(job, crossed, protocol, options)

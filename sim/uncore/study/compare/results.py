@@ -2,7 +2,7 @@
 
     comparison = compare(a, b)     raises UserError if they have no thread count in common
     most_threads(a, b)             returns the largest common thread count
-    compare(a, b, observed)        also uses observations of the probe `lines` at that thread count
+    compare(a, b, observed)        also uses what `lines` recorded at that thread count
 
 A ratio is b over a, of the medians of the repeats. The parts of the difference are those at the
 largest common thread count. They are the lines fetched per operation, by distance class and by
@@ -23,7 +23,7 @@ import msgspec
 from uncore.errors import UserError
 from uncore.job import Job
 from uncore.job.schema import options
-from uncore.program.objects import alike, whole
+from uncore.program.objects import alike, whole_object
 from uncore.result.observed import Observed
 from uncore.result.repeats import Repeats, repeats
 from uncore.result.schema import Point, Result
@@ -79,9 +79,9 @@ class Comparison(msgspec.Struct, frozen=True):
 
 def compare(a: Result, b: Result, observed: Sequence[Observed] = ()) -> Comparison:
     """Compares two results. Parts with the largest differences come first."""
-    rows = [_ratio(p, q) for p, q in _common(a, b)]
+    rows = [_ratio(p, q) for p, q in _common_thread_counts(a, b)]
     ratios = [row.ratio for row in rows]
-    last_a, last_b = (repeats_.median for repeats_ in _common(a, b)[-1])
+    last_a, last_b = (repeats_.median for repeats_ in _common_thread_counts(a, b)[-1])
     names = _names(a, b)
     points = zip((last_a, last_b), observed or (None, None), strict=True)
     sides = zip((last_a, last_b), observed, strict=True) if observed else ()
@@ -97,16 +97,16 @@ def compare(a: Result, b: Result, observed: Sequence[Observed] = ()) -> Comparis
         threads=last_a.threads,
         classes=_parts(last_a, last_b, _classes(last_a), _classes(last_b)),
         lines=_largest_parts(_parts(last_a, last_b, *(_lines(*side) for side in points))),
-        waits=_largest_parts(_times(last_a, last_b, [_waited(side) for side in observed])),
+        waits=_largest_parts(_times(last_a, last_b, [_waits_by_object(side) for side in observed])),
         path=_largest_parts(_times(last_a, last_b, [_critical(*side) for side in sides])),
     )
 
 
 def most_threads(a: Result, b: Result) -> int:
-    return _common(a, b)[-1][0].threads
+    return _common_thread_counts(a, b)[-1][0].threads
 
 
-def _common(a: Result, b: Result) -> list[tuple[Repeats, Repeats]]:
+def _common_thread_counts(a: Result, b: Result) -> list[tuple[Repeats, Repeats]]:
     of_a, of_b = ({s.threads: s for s in repeats(r) if s.median.throughput} for r in (a, b))
     common = [(repeats_, of_b[threads]) for threads, repeats_ in of_a.items() if threads in of_b]
     if not common:
@@ -189,11 +189,11 @@ def _lines(point: Point, observed: Observed | None) -> Counts:
     general = alike(names.get(address, f"{address:#x}") for address, _ in point.lines)
     for address, count in point.lines:
         parts = general[names.get(address, f"{address:#x}")].split(", ")
-        counts[", ".join(dict.fromkeys(map(whole, parts)))] += count
+        counts[", ".join(dict.fromkeys(map(whole_object, parts)))] += count
     return counts
 
 
-def _waited(observed: Observed) -> Counter[str]:
+def _waits_by_object(observed: Observed) -> Counter[str]:
     """Returns the time waited for each object, in ps. Waits outside the region of interest are
     AT_START_AND_END.
     """

@@ -158,7 +158,7 @@ class _Batch:
             [runs.job for runs in plans],
             workers,
             wrong=self._wrong,
-            probes=frozenset({TRAFFIC}),
+            observers=frozenset({TRAFFIC}),
             seen=lambda job, observed: self._traffic.update({id(job): observed[TRAFFIC]}),
             store=store,
             resume=resume,

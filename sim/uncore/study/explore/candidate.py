@@ -40,7 +40,7 @@ class Tried:
     found: DesignScore | None = None  # score, computed from the runs that were made
     refused: str = ""  # reason why it could not be run
     given_up: str = ""  # reason why further runs cannot bring it onto the front
-    # smallest and largest possible value of each objective when it was given up
+    # smallest and largest possible value of each objective when the design was given up
     spans: Sequence[Span] = ()
 
     @property
@@ -108,16 +108,16 @@ class Candidate:
         """Returns, for each name in formulas, an interval that contains its value whatever the
         results of the remaining runs will be.
         """
-        numbers = {k: v for k, v in self._fixed.items() if not isinstance(v, str)}
+        numbers = {k: v for k, v in self._values_without_runs.items() if not isinstance(v, str)}
         spans = {name: (value, value) for name, value in numbers.items()}
         for name, runs in self.runs.items():
-            spans[f"{name}.{figures.RATE}"] = runs.span(figures.throughput)
+            spans[f"{name}.{figures.THROUGHPUT_NAME}"] = runs.span(figures.throughput)
         for name, formula in self._plan.figures.items():
             spans[name] = formula.span(spans)
         return spans
 
     @cached_property
-    def _fixed(self) -> Mapping[str, float | str]:
+    def _values_without_runs(self) -> Mapping[str, float | str]:
         """Returns the values that are known without a run."""
         machine = next(iter(self.runs.values())).job.machine
         return {**figures.of_machine(machine), **self._plan.known(self.design)}
@@ -148,7 +148,7 @@ class Candidate:
         return replace(tried, given_up=self._reason_to_drop, spans=self._goals(self._spans()))
 
     def _values(self, results: Mapping[str, Result], traffic: Observed) -> dict[str, float | str]:
-        values = dict(self._fixed)
+        values = dict(self._values_without_runs)
         for name, result in results.items():
             jobs = self.runs[name].kept
             run_figures = figures.of_run(jobs, result, traffic, self._plan.written)

@@ -1,6 +1,6 @@
 """Reads the file of an exploration; docs/explore.md explains its keys.
 
-    read(path) -> Written      returns its typed values, and the line of each key
+    read(file) -> Written      returns its typed values, and the line of each key
 
 Every mistake in the file raises a UserError with the file and the line.
 """
@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 from msgspec.structs import fields
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.support.input_files import read_bounded
 from uncore.topology.positions import key_lines
 
@@ -110,8 +110,10 @@ def read(file: Path) -> Written:
         raise UserError(f"{file}: broken TOML: {error}") from None
     reader = _DocumentReader(file, lines)
     for table, kind in (("runs", RunTable), ("choices", Choice)):
-        if isinstance(named := values.get(table), dict):
-            values[table] = {k: reader.converted(v, kind, (table, k)) for k, v in named.items()}
+        if isinstance(tables_by_name := values.get(table), dict):
+            values[table] = {
+                k: reader.converted(v, kind, (table, k)) for k, v in tables_by_name.items()
+            }
     return Written(file, lines, reader.converted(values, ExplorationDocument, ()))
 
 
@@ -134,7 +136,7 @@ class _DocumentReader:
         if unknown := UNKNOWN_FIELD_ERROR.fullmatch(what):
             allowed = KEYS[keys[:1]]
             keys = (*keys, unknown[1])
-            what = f"no such key.{nearest(unknown[1], allowed)} There are {', '.join(allowed)}"
+            what = f"no such key.{suggestion(unknown[1], allowed)} There are {', '.join(allowed)}"
             if keys[0] == "choices":
                 what += '; a name with points stands in quotes, like "ccx.join.latency"'
         name = f"'{'.'.join(keys)}': " if keys else ""

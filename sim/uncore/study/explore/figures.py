@@ -1,6 +1,6 @@
 """Figures that formulas may use: a run's throughput, latencies, traffic and energy.
 
-    of_run(jobs, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
+    of_run(jobs, result, traffic, written) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
     throughput(point)                    returns the throughput of one run
     of_machine(machine)                  -> {"ccx": 32, "core": 256, ..., "ccx.wire": 7.4e4, ...}:
                                          the number of members of each level, and its wires
@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.job import Job
 from uncore.result import Point, Result, repeats
 from uncore.result.columns import columns, values
@@ -28,8 +28,8 @@ from uncore.topology.wiring import of_levels
 
 Traffic = Mapping[str, Sequence[int]]  # level -> (messages without data, messages with data)
 Observed = Mapping[int, Traffic]  # traffic of each point, by the identity of its job
-RATE = "throughput"
-BYTE = 8
+THROUGHPUT_NAME = "throughput"
+BITS_PER_BYTE = 8
 
 
 def of_run(
@@ -40,7 +40,7 @@ def of_run(
     """
     point = repeats(result)[0].median
     ops = max(point.ops, 1)
-    figures = {RATE: throughput(point), **_column_figures(point)}
+    figures = {THROUGHPUT_NAME: throughput(point), **_column_figures(point)}
     median_job = next(job for job in jobs if job.seed == point.seed)
     counts = _counts(median_job.machine, point, traffic[id(median_job)])
     for kind, by_level in counts.items():
@@ -52,7 +52,7 @@ def of_run(
 
 
 def throughput(point: Point) -> float:
-    return _column_figures(point).get(RATE, 0.0)
+    return _column_figures(point).get(THROUGHPUT_NAME, 0.0)
 
 
 def _column_figures(point: Point) -> dict[str, float]:
@@ -82,7 +82,9 @@ def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[
     levels = machine.levels[:-1]
     stored = dict.fromkeys(f"{resolver.level} data" for resolver in machine.resolvers)
     lines = dict.fromkeys((*levels, *stored, "memory"), 0.0) | (point.transfers or {})
-    control_bits, data_bits = (_bytes(machine, kind) * BYTE for kind in ("control", "data"))
+    control_bits, data_bits = (
+        _bytes(machine, kind) * BITS_PER_BYTE for kind in ("control", "data")
+    )
     by_level = {level: traffic.get(level, (0, 0)) for level in levels if level != "core"}
     return {
         "lines": lines,
@@ -103,7 +105,7 @@ def _cost(written: Written, kind: str, counts: Mapping[str, float]) -> float:
     for name in prices.keys() - counts.keys():
         raise UserError(
             f"{written.position('prices', kind, name)}: '{name}': no {kind} are counted so."
-            f"{nearest(name, counts)} There are {', '.join(counts)}"
+            f"{suggestion(name, counts)} There are {', '.join(counts)}"
         )
     return sum(prices.get(name, 0) * count for name, count in counts.items())
 

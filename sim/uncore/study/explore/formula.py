@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 
 Known = Mapping[str, float | str]
 Span = tuple[float, float]
@@ -52,7 +52,7 @@ class Formula:
             tree = ast.parse(words.strip()[:MAX_FORMULA_LETTERS], mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise _formula_error(position, words) from None
-        if len(words) > MAX_FORMULA_LETTERS or not all(map(_allowed, _parts(tree))):
+        if len(words) > MAX_FORMULA_LETTERS or not all(map(_is_allowed, _parts(tree))):
             raise _formula_error(position, words)
         return cls(position, words.strip(), tree)
 
@@ -79,19 +79,19 @@ class Formula:
                 return FUNCTIONS[_name(part.func)](
                     [self._value(argument, values) for argument in part.args]
                 )
-        return self._named(_name(part), values)
+        return self._value_of_name(_name(part), values)
 
     def span(self, spans: Mapping[str, Span]) -> Span:
         return _span(self.tree, spans)
 
-    def _named(self, name: str, values: Known) -> float:
+    def _value_of_name(self, name: str, values: Known) -> float:
         value = values.get(name)
         if isinstance(value, str):
             raise UserError(f"{self.place}: '{self.words}': {name} is '{value}', not a number")
         if value is None:
             raise UserError(
-                f"{self.place}: '{self.words}': nothing is called '{name}'.{nearest(name, values)}"
-                f" There are {', '.join(sorted(values))}"
+                f"{self.place}: '{self.words}': nothing is called '{name}'."
+                f"{suggestion(name, values)} There are {', '.join(sorted(values))}"
             )
         return value
 
@@ -156,7 +156,7 @@ def _parts(tree: ast.expr) -> Iterator[ast.expr]:
         yield from _parts(part)
 
 
-def _allowed(part: ast.expr) -> bool:
+def _is_allowed(part: ast.expr) -> bool:
     match part:
         case ast.Constant():
             return type(part.value) in (int, float)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.execution import repeat_command as repeating
 from uncore.execution.request import find_program, make_job, searched
 from uncore.job import Job
@@ -162,7 +162,7 @@ class ExplorationPlan:
                 name in OPTIONS or _is_machine_key(name) or name.startswith(PARAMETER_PREFIX)
             )
             if not has_effect and name not in used:
-                hint = nearest(name, (*OPTIONS, *used))
+                hint = suggestion(name, (*OPTIONS, *used))
                 raise UserError(
                     f"{self.written.position('choices', name)}: '{name}' decides nothing: it is no"
                     f" option ({', '.join(OPTIONS)}), no number of the machine (like"

@@ -70,9 +70,9 @@ class Sampler:
         repeated_draws = 0
         while len(designs) < count and repeated_draws < MAX_REPEATED_DRAWS:
             trial = self._study.ask()
-            design = {choice.name: _drawn(trial, choice) for choice in self._plan.choices}
+            design = {choice.name: _drawn_value(trial, choice) for choice in self._plan.choices}
             if tuple(design.values()) in self._asked:
-                self._study.tell(trial, state=_failed())
+                self._study.tell(trial, state=_failed_state())
                 repeated_draws += 1
                 continue
             self._asked[tuple(design.values())] = trial
@@ -83,7 +83,7 @@ class Sampler:
     def tell(self, design: Design, score: DesignScore | None) -> None:
         trial = self._asked[tuple(design.values())]
         if score is None:
-            self._study.tell(trial, state=_failed())
+            self._study.tell(trial, state=_failed_state())
             return
         for constraint, excess in zip(self._plan.constraints, score.excesses, strict=True):
             if excess is not None:
@@ -114,13 +114,13 @@ def _study(plan: ExplorationPlan) -> Any:
     return optuna.create_study(sampler=sampler, directions=directions)
 
 
-def _failed() -> Any:
+def _failed_state() -> Any:
     import optuna  # noqa: PLC0415 (slow to load)
 
     return optuna.trial.TrialState.FAIL
 
 
-def _drawn(trial: optuna.Trial, choice: DesignChoice) -> str:
+def _drawn_value(trial: optuna.Trial, choice: DesignChoice) -> str:
     if choice.ends:
         (low, unit), (high, _) = choice.ends
         amount = trial.suggest_float(choice.name, low, high, log=True)

@@ -89,7 +89,7 @@ def read(program: Program) -> ProgramCode:
     orders = [
         InstructionOrder(address, f"{frame.place} ({address:#x})", *order)
         for address, word in _instructions(program)
-        if (order := _stated(word)) and (frame := _user_frame(program, address))
+        if (order := _stated_order(word)) and (frame := _user_frame(program, address))
     ]
     if not orders and not program.line_table:
         raise UserError(
@@ -128,7 +128,7 @@ def _instructions(program: Program) -> Iterator[tuple[int, int]]:
             address += 4 if word & 3 == 3 else 2
 
 
-def _stated(word: int) -> tuple[str, tuple[WeakInstruction, ...]] | None:
+def _stated_order(word: int) -> tuple[str, tuple[WeakInstruction, ...]] | None:
     """Returns an instruction's text and weaker instructions; None if it has no memory order."""
     if word & _OPCODE == _ATOMIC:
         return _atomic_order(word)

@@ -80,7 +80,7 @@ def stated(text: str) -> list[MemoryOrder]:
         MemoryOrder(
             text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start), says, tuple(weaker)
         )
-        for start, says, weaker in _stated(words)
+        for start, says, weaker in _stated_orders(words)
     ]
 
 
@@ -99,16 +99,16 @@ def relaxed(text: str) -> bool:
 Words = Sequence[re.Match[str]]
 
 
-def _stated(words: Words) -> Iterator[tuple[int, str, Iterable[Weakening]]]:
+def _stated_orders(words: Words) -> Iterator[tuple[int, str, Iterable[Weakening]]]:
     for n, word in enumerate(words):
         name = word["name"] or ""
         if name in NAMED_ORDERS:
             call = _call_around(words, n)
             if not call or "signal_fence" not in call[0]:
-                says = f"{_short(call[0])} " if call else ""
+                says = f"{_short_name(call[0])} " if call else ""
                 yield word.start(), says + NAMED_ORDERS[name][0], _named_weakenings(word, call)
         elif IMPLICIT_ORDER_CALL.fullmatch(name) and (end := _call_end(words, n)):
-            yield word.start(), f"{_short(name)} (seq_cst)", _implicit_weakenings(word, end)
+            yield word.start(), f"{_short_name(name)} (seq_cst)", _implicit_weakenings(word, end)
         elif name == FULL_FENCE and (end := _call_end(words, n)):
             yield word.start(), FULL_FENCE, [_fence_of_gcc(word, end)]
 
@@ -152,7 +152,7 @@ def _is_valid(order: str, call: str) -> bool:
     return True
 
 
-def _short(name: str) -> str:
+def _short_name(name: str) -> str:
     """Returns the short name of an atomic call: "fetch add" for `atomic_fetch_add_explicit`."""
     match = re.fullmatch(r"(?:__)?(?:c11_)?atomic_(\w+?)(?:_strong|_weak)?(?:_explicit|_n)?", name)
     return match[1].replace("compare_exchange", "cmpxchg").replace("_", " ") if match else name

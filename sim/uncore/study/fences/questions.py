@@ -73,10 +73,14 @@ def answers(
     source: Source, questions: Sequence[Question], trials: Trials, cores: int
 ) -> Iterator[tuple[int, list[Answer]]]:
     """Yields the number of each question with its answers, one for each weakening tried."""
-    yield from pool.finished(partial(_answered, source, trials), list(enumerate(questions)), cores)
+    yield from pool.finished(
+        partial(_numbered_answers, source, trials), list(enumerate(questions)), cores
+    )
 
 
-def _answered(source: Source, trials: Trials, numbered: Numbered) -> tuple[int, list[Answer]]:
+def _numbered_answers(
+    source: Source, trials: Trials, numbered: Numbered
+) -> tuple[int, list[Answer]]:
     number, question = numbered
     if not isinstance(question, str):
         return number, list(_weakened_alone(source, trials, question))
@@ -85,7 +89,7 @@ def _answered(source: Source, trials: Trials, numbered: Numbered) -> tuple[int, 
     assert program, "the weakest order is allowed everywhere"
     verdicts = (NEEDED, NOT_SEEN_NEEDED) if question == ALL_AT_ONCE else (FAILS, PASSES)
     weakened = "relaxed" if question == ALL_AT_ONCE else ""
-    return number, [_tried(program, trials, (question, 0, "", weakened), verdicts)]
+    return number, [_answer_of_trials(program, trials, (question, 0, "", weakened), verdicts)]
 
 
 def _weakened_alone(source: Source, trials: Trials, order: Order) -> Iterator[Answer]:
@@ -99,13 +103,13 @@ def _weakened_alone(source: Source, trials: Trials, order: Order) -> Iterator[An
         if code(program) == code(as_written):
             yield Answer(*row, verdict=SAME_CODE, runs=0)
             return
-        answer = _tried(program, trials, row, (NEEDED, NOT_SEEN_NEEDED))
+        answer = _answer_of_trials(program, trials, row, (NEEDED, NOT_SEEN_NEEDED))
         yield answer
         if not answer.failure:
             return
 
 
-def _tried(
+def _answer_of_trials(
     program: Program, trials: Trials, row: tuple[str, int, str, str], verdicts: tuple[str, str]
 ) -> Answer:
     failure = first_failure(program, trials)

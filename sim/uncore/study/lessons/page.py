@@ -24,7 +24,7 @@ from uncore.errors import UserError
 from uncore.study.explore.formula import Formula
 from uncore.study.lessons.figures import figures, is_of_machine, job
 from uncore.study.lessons.moment import find_moment
-from uncore.study.lessons.text import Exercise, Lesson, Predict, Run, Teach, Watch, read
+from uncore.study.lessons.text import Exercise, Lesson, Predict, Run, TeacherNotes, Watch, read
 from uncore.support.output_files import write_whole
 from uncore.trace import MEASURED, Window, record
 from uncore.trace.stepper.page import empty
@@ -50,7 +50,7 @@ def write(path: Path, name: str, home: str = "") -> None:
     button = '<button id="slides" type="button" title="slides or whole page (p)">slides</button>'
     pages = f'<a href="{escape(home)}">all lessons</a><a href="{name}-teacher.html">teacher</a>'
     links = pages * bool(home) + button
-    text = _framed(lesson.title, body, links, f"uncore lesson page {name} --output {path.name}")
+    text = _page(lesson.title, body, links, f"uncore lesson page {name} --output {path.name}")
     page = standalone.page(
         lesson.title, text, _text("css"), script, inner=empty(), allowed="; frame-src blob:"
     )
@@ -80,11 +80,11 @@ def write_teachers(path: Path, name: str) -> None:
         f"<h2>Exercise</h2>{_prose(lesson.exercise.ask)}<ul>{hints}</ul>"
     )
     title = f"For the teacher: {lesson.title}"
-    text = _framed(title, body, "", f"uncore lesson teach {name} --output {path.name}")
+    text = _page(title, body, "", f"uncore lesson teach {name} --output {path.name}")
     write_whole(path, standalone.page(title, text, _text("css"), _text("js")))
 
 
-def _framed(title: str, body: str, links: str, command: str) -> str:
+def _page(title: str, body: str, links: str, command: str) -> str:
     return standalone.filled(
         _text("html"), TITLE=escape(title), LINKS=links, BODY=body, AGAIN=escape(command)
     )
@@ -185,7 +185,7 @@ address of the page.</p></section>"""
 
 
 @shown.register
-def _(part: Teach, lesson: Lesson, folder: Path) -> str:
+def _(part: TeacherNotes, lesson: Lesson, folder: Path) -> str:
     return ""  # shown on the teacher's page only
 
 

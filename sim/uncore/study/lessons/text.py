@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError, suggestion
 from uncore.support import paths
 
 FENCED_BLOCK = re.compile(
@@ -70,7 +70,7 @@ class Exercise(Struct, frozen=True, forbid_unknown_fields=True):
     hints: tuple[str, ...] = ()
 
 
-class Teach(Struct, frozen=True, forbid_unknown_fields=True):
+class TeacherNotes(Struct, frozen=True, forbid_unknown_fields=True):
     """Text for the teacher's page: minutes needed, questions, and usual wrong answers."""
 
     minutes: int
@@ -78,13 +78,13 @@ class Teach(Struct, frozen=True, forbid_unknown_fields=True):
     wrong: Mapping[str, str]  # a usual wrong answer -> what the teacher replies
 
 
-Part = str | Run | Predict | Watch | Exercise | Teach
+Part = str | Run | Predict | Watch | Exercise | TeacherNotes
 PART_TYPES: Mapping[str, Any] = {
     "run": Run,
     "predict": Predict,
     "watch": Watch,
     "exercise": Exercise,
-    "teach": Teach,
+    "teach": TeacherNotes,
 }
 
 
@@ -99,8 +99,8 @@ class Lesson:
         return next(part for part in self.parts if isinstance(part, Exercise))
 
     @property
-    def teach(self) -> Teach:
-        return next(part for part in self.parts if isinstance(part, Teach))
+    def teach(self) -> TeacherNotes:
+        return next(part for part in self.parts if isinstance(part, TeacherNotes))
 
     @property
     def predictions(self) -> list[Predict]:
@@ -116,7 +116,8 @@ def names() -> list[str]:
 def read(name: str) -> Lesson:
     if name not in names():
         raise UserError(
-            f"no lesson is called '{name}'.{nearest(name, names())} There are {', '.join(names())}"
+            f"no lesson is called '{name}'.{suggestion(name, names())}"
+            f" There are {', '.join(names())}"
         )
     text = (paths.LESSONS / f"{name}.md").read_text()
     head, _, body = text.partition("\n")

@@ -1,6 +1,6 @@
 """Computes the outcomes that the memory model allows, from its axioms.
 
-    allowed(test, tso=False) -> frozenset[Outcome]
+    allowed_outcomes(test, tso=False) -> frozenset[Outcome]
 
 The RISC-V Instruction Set Manual, volume I, chapter "RVWMO" (and "Ztso"): an execution is allowed
 if there is one total order of all memory operations, the global memory order, that respects each
@@ -37,7 +37,7 @@ class MemoryOperation:
     links: tuple[Link, ...] = ()
 
 
-def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
+def allowed_outcomes(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
     """Returns the outcomes of all executions that the axioms allow; with `tso`, those of Ztso."""
     operations = [op for n, thread in enumerate(test.threads) for op in _operations(n, thread)]
     before = {
@@ -46,7 +46,7 @@ def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
         for b, second in enumerate(operations)
         if first.thread == second.thread
         and first.position < second.position
-        and _preserved(operations, first, second, tso)
+        and _is_preserved(operations, first, second, tso)
     }
     outcomes = set()
     for order in _total_orders(len(operations), before):
@@ -91,7 +91,7 @@ def _operations(number: int, thread: tuple[LitmusAccess, ...]) -> list[MemoryOpe
     return operations
 
 
-def _preserved(
+def _is_preserved(
     operations: list[MemoryOperation], a: MemoryOperation, b: MemoryOperation, tso: bool
 ) -> bool:
     """Returns True if one of the rules 1, 4 to 11 and 13 orders a before b. The other rules depend
@@ -102,7 +102,7 @@ def _preserved(
     next_ = next(operation for operation in operations if _follows(operation, a))
     return (
         (a.access.location == b.access.location and b.stores)  # 1
-        or any(_fenced(link, a, b) for link in between)  # 4
+        or any(_is_fenced(link, a, b) for link in between)  # 4
         or a.acquire  # 5
         or b.release  # 6, and 7 where both are RCsc
         or (b.paired and adjacent)  # 8
@@ -124,7 +124,7 @@ def _depends(b: MemoryOperation, a: MemoryOperation) -> bool:
     return _follows(b, a) and b.links[a.position] == "dep" and a.loads
 
 
-def _fenced(link: Link, a: MemoryOperation, b: MemoryOperation) -> bool:
+def _is_fenced(link: Link, a: MemoryOperation, b: MemoryOperation) -> bool:
     match link:
         case "fence rw,rw":
             return True
@@ -267,6 +267,6 @@ def _outcome(
 
 
 @cache
-def cached(test: Litmus, tso: bool) -> frozenset[Outcome]:
-    """Returns allowed(test, tso), which is computed once per process."""
-    return allowed(test, tso)
+def cached_outcomes(test: Litmus, tso: bool) -> frozenset[Outcome]:
+    """Returns allowed_outcomes(test, tso), which is computed once per process."""
+    return allowed_outcomes(test, tso)

@@ -64,34 +64,34 @@ def _variants(threads: int) -> Iterator[tuple[str, Change]]:
     yield "", lambda _, access: access
     links: tuple[Link, ...] = ("fence rw,rw", "fence.tso", "fence w,w", "fence r,r", *DEPENDENCIES)
     for link in links:
-        yield link, _linked(link, set(range(threads)))
+        yield link, _with_link(link, set(range(threads)))
     # fences in some threads only; accesses of the other threads may still be reordered
     for fences in product((False, True), repeat=threads):
         fenced_threads = {number for number, is_fenced in enumerate(fences) if is_fenced}
         if fenced_threads:
             label = "+".join("fence" if is_fenced else "po" for is_fenced in fences)
-            yield label, _linked("fence rw,rw", fenced_threads)
+            yield label, _with_link("fence rw,rw", fenced_threads)
             for link in DEPENDENCIES:
-                yield label.replace("po", link), _mixed(fenced_threads, link)
+                yield label.replace("po", link), _with_fence_or_link(fenced_threads, link)
     styles: tuple[Style, ...] = ("amo", "amo.aqrl", "lrsc")
     for style in styles:
-        yield style, _styled(style, style)
-    yield "amo.aq/rl", _styled("amo.aq", "amo.rl")
+        yield style, _with_styles(style, style)
+    yield "amo.aq/rl", _with_styles("amo.aq", "amo.rl")
     yield "y amo.aq/rl", _acquire_release_on_y
-    yield "loads amo.aq", _styled("amo.aq", "plain")
-    yield "stores amo.rl", _styled("plain", "amo.rl")
-    yield "stores lrsc", _styled("plain", "lrsc")
+    yield "loads amo.aq", _with_styles("amo.aq", "plain")
+    yield "stores amo.rl", _with_styles("plain", "amo.rl")
+    yield "stores lrsc", _with_styles("plain", "lrsc")
 
 
-def _linked(link: Link, threads: set[int]) -> Change:
+def _with_link(link: Link, threads: set[int]) -> Change:
     return lambda number, access: replace(access, link=link) if number in threads else access
 
 
-def _mixed(fenced: set[int], other: Link) -> Change:
+def _with_fence_or_link(fenced: set[int], other: Link) -> Change:
     return lambda number, access: replace(access, link="fence rw,rw" if number in fenced else other)
 
 
-def _styled(load: Style, store: Style) -> Change:
+def _with_styles(load: Style, store: Style) -> Change:
     return lambda _, access: replace(access, style=store if access.store else load)
 
 

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from uncore.drawing.progress import progress
 from uncore.drawing.table import Column, emit, say
 from uncore.engine import native
-from uncore.errors import GuestError, UserError, nearest
+from uncore.errors import GuestError, UserError, suggestion
 from uncore.execution import pool
 from uncore.execution.request import make_job
 from uncore.study.litmus import axioms, guest
@@ -99,15 +99,15 @@ def observe(
     }
 
 
-def forbidden(test: Litmus, seen: Counter[Outcome], order: Order = "tso") -> list[Outcome]:
+def forbidden_outcomes(test: Litmus, seen: Counter[Outcome], order: Order = "tso") -> list[Outcome]:
     """Returns the outcomes in `seen` that the axioms forbid."""
-    return sorted(set(seen) - axioms.cached(test, order == "tso"))
+    return sorted(set(seen) - axioms.cached_outcomes(test, order == "tso"))
 
 
 def main(
     names: Sequence[str], *, rounds: int, seed: int, order: Order, cores: int, json: bool
 ) -> int:
-    tests = _chosen(names)
+    tests = _chosen_tests(names)
     guest.program(tests)  # compiles the program once, before the workers need it
     total: Seen = {test: Counter() for test in tests}
     with progress(len(SETTINGS), "litmus tests", "machines") as advance:
@@ -133,25 +133,25 @@ def main(
 
 
 def _row(test: Litmus, seen: Counter[Outcome], order: Order) -> dict[str, Any]:
-    allowed = axioms.cached(test, order == "tso")
+    allowed = axioms.cached_outcomes(test, order == "tso")
     return {
         "test": test.name,
-        "rvwmo": len(axioms.cached(test, False)),
-        "tso": len(axioms.cached(test, True)),
+        "rvwmo": len(axioms.cached_outcomes(test, False)),
+        "tso": len(axioms.cached_outcomes(test, True)),
         "seen": len(seen),
         "rounds": seen.total(),
         "unseen": [spelled(test, outcome) for outcome in sorted(allowed - set(seen))],
-        "forbidden": [spelled(test, outcome) for outcome in forbidden(test, seen, order)],
+        "forbidden": [spelled(test, outcome) for outcome in forbidden_outcomes(test, seen, order)],
     }
 
 
-def _chosen(names: Sequence[str]) -> list[Litmus]:
+def _chosen_tests(names: Sequence[str]) -> list[Litmus]:
     """Returns the tests of the named shapes; all tests if there are no names."""
     for name in names:
         if name not in shapes.SHAPES:
             raise UserError(
                 f"no litmus shape is called '{name}': there are {', '.join(shapes.SHAPES)}."
-                f"{nearest(name, shapes.SHAPES)}"
+                f"{suggestion(name, shapes.SHAPES)}"
             )
     return [test for test in shapes.tests() if not names or test.shape in names]
 

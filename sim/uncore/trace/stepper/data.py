@@ -83,7 +83,7 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
         "protocol": machine.protocol,
         "states": states(protocol),
         "diagram": diagram.drawing(protocol, *DIAGRAM_SIZE_PX, avoid_overlap=False),
-        "until": _until(trace) - trace.window.start,
+        "until": _end_time(trace) - trace.window.start,
         "machine": drawing(machine),
         "lines": [[line, trace.name(line), _slices(places, machine, line)] for line in trace.lines],
         "harts": [[n, machine.core_of(hart)] for n, hart in enumerate(job.used_harts)],
@@ -146,7 +146,7 @@ def _slices(places: Places, machine: Machine, line: int) -> list[int]:
     return [places.stop(machine.cores + n, line) for n in range(len(machine.resolvers))]
 
 
-def _until(trace: Trace) -> int:
+def _end_time(trace: Trace) -> int:
     ends = [
         max((t for t in trace.tables[name][time_column].to_list()), default=0)
         for name, time_column in (("messages", "arrived"), ("states", "at"), ("accesses", "at"))

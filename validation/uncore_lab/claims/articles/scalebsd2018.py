@@ -9,8 +9,8 @@ from uncore_lab.claims.claim import Run, claim
 from uncore_lab.claims.ranges import figure, stated
 
 # `work`: one task makes 1.94 million pairs of mmap and munmap a second (mmap1 of FreeBSD 12, Xeon
-# 6130, Macy 2018). `lock_delay` is FreeBSD's limit on 96 processors. This is a millisecond here, so
-# the run is long.
+# 6130, Macy 2018). `lock_delay` is the number of pauses to which FreeBSD limits a back-off on 96
+# processors. Such a back-off takes about a millisecond here, so a run must last many milliseconds.
 MUNMAP_RUN = partial(Run, machine="x8160x2", workload="kernel/munmap", threads="1,4,12,24,48,96")
 MUNMAP = {
     "epoch": MUNMAP_RUN(

@@ -117,8 +117,8 @@ def _commit() -> str:
     """
     try:
         run = ["git", "-C", str(CHECKOUT or "/"), "--no-optional-locks"]
-        changed = _printed([*run, "status", "--porcelain", "sim", "topologies", f":!{LEDGER}"])
-        head = _printed([*run, "rev-parse", "--short=7", "HEAD"])
+        changed = _output_of([*run, "status", "--porcelain", "sim", "topologies", f":!{LEDGER}"])
+        head = _output_of([*run, "rev-parse", "--short=7", "HEAD"])
     except (OSError, subprocess.CalledProcessError):
         raise UserError("--record: expected a checkout, whose commit goes on record") from None
     if changed:
@@ -129,7 +129,7 @@ def _commit() -> str:
     return head
 
 
-def _printed(command: Sequence[str]) -> str:
+def _output_of(command: Sequence[str]) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
