@@ -33,7 +33,8 @@
 
 namespace uncore {
 
-inline constexpr uint64_t kYear2026 = 1'767'225'600;  // seconds from 1970 to simulated time 0 (K11)
+// Seconds from 1970, and from the start of the system, to simulated time 0 (K11).
+inline constexpr uint64_t kYear2026 = 1'767'225'600, kUptime = 86'400;
 
 class Linux : public Supervisor {
  public:
