@@ -1,20 +1,51 @@
 #include "os/socket.hh"
 
+#include <algorithm>
+#include <functional>
+
 #include "os/linux.hh"
 #include "os/uapi.hh"
 
 namespace uncore {
 
-SocketRef Addresses::at(const std::string& key) const {
+std::vector<SocketRef> Addresses::open_at(const std::string& key) const {
+  std::vector<SocketRef> open;
   const auto found = taken_.find(key);
-  const SocketRef socket = found == taken_.end() ? nullptr : found->second.lock();
-  return socket && socket->descriptors > 0 ? socket : nullptr;
+  if (found == taken_.end()) return open;
+  for (const auto& taker : found->second)
+    if (const SocketRef socket = taker.lock(); socket && socket->descriptors > 0)
+      open.push_back(socket);
+  return open;
+}
+
+SocketRef Addresses::at(const std::string& key, uint16_t from) const {
+  std::vector<SocketRef> open = open_at(key);
+  const auto listens = [](const SocketRef& socket) { return socket->listens; };
+  if (std::ranges::any_of(open, listens)) std::erase_if(open, std::not_fn(listens));
+  const auto shares = [](const SocketRef& socket) { return socket->has(Socket::kReusePort); };
+  if (open.empty()) return nullptr;
+  return std::ranges::all_of(open, shares) ? open[from % open.size()] : open.back();
 }
 
 bool Addresses::take(const std::string& key, const SocketRef& socket) {
-  if (at(key)) return false;
-  taken_[key] = socket;
+  std::vector<SocketRef> open = open_at(key);
+  const auto shares = [&](const SocketRef& other) {
+    if (!socket->is_internet()) return false;
+    if (socket->has(Socket::kReusePort) && other->has(Socket::kReusePort)) return true;
+    return socket->has(Socket::kReuseAddress) && other->has(Socket::kReuseAddress) &&
+           !other->listens;
+  };
+  if (!std::ranges::all_of(open, shares)) return false;
+  open.push_back(socket);
+  taken_[key].assign(open.begin(), open.end());
   return true;
+}
+
+bool Addresses::may_listen(const std::string& key, const Socket& socket) const {
+  return std::ranges::all_of(open_at(key), [&](const SocketRef& other) {
+    if (other.get() == &socket || !other->listens) return true;
+    return socket.has(Socket::kReusePort) && other->has(Socket::kReusePort);
+  });
 }
 
 uint16_t Addresses::free_port(const std::string& family) {
@@ -25,6 +56,11 @@ uint16_t Addresses::free_port(const std::string& family) {
 constexpr uint32_t kStream = 1;  // SOCK_STREAM
 
 bool Socket::keeps_boundaries() const { return type != kStream; }
+
+bool Socket::has(uint32_t option) const {
+  const auto set = options.find(option);
+  return set != options.end() && set->second.front() != 0;
+}
 
 Stream& Socket::inbox() {
   if (!in) {
@@ -92,10 +128,17 @@ bool Socket::may_send_to(const Socket& other) const {
   return !other.out || peer_of_it.get() == this;
 }
 
+namespace {
+uint16_t port_of(const std::string& address) {
+  return static_cast<uint16_t>(static_cast<uint8_t>(address[2]) << 8 |
+                               static_cast<uint8_t>(address[3]));
+}
+}  // namespace
+
 SocketRef Socket::peer_now(const Linux& os) const {
-  const int port = static_cast<uint8_t>(peer[2]) << 8 | static_cast<uint8_t>(peer[3]);
-  return os.addresses.at(std::to_string(family) + '/' + std::to_string(type) + '/' +
-                         std::to_string(port));
+  return os.addresses.at(
+      std::to_string(family) + '/' + std::to_string(type) + '/' + std::to_string(port_of(peer)),
+      name.size() > 3 ? port_of(name) : uint16_t{0});
 }
 
 Work Socket::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {

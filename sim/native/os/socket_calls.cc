@@ -1,5 +1,6 @@
 // System calls on sockets: AF_UNIX and AF_INET, only between sockets of the same program.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 
@@ -98,7 +99,10 @@ std::string bound_name(const Inode& node) { return "file " + std::to_string(node
 // Returns 0 or an error.
 int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketRef& found) {
   if (!is_path(by, address)) {
-    found = os.addresses.at(bound_name(by, address));
+    const uint16_t from = !by.is_internet() ? 0
+                          : by.name.empty() ? os.addresses.next_port()
+                                            : port_of(by.name);
+    found = os.addresses.at(bound_name(by, address), from);
     return found ? 0 : -ECONNREFUSED;
   }
   const auto walked =
@@ -385,6 +389,8 @@ Work accept4(Linux& os, Task& t) {
   if (socket->accept_queue.empty()) {
     const WaitQueue::Member waits(socket->ready, t);
     const int64_t failed =
+  if (socket->is_internet() && !os.addresses.may_listen(bound_name(*socket, socket->name), *socket))
+    co_return -EADDRINUSE;
         co_await os.signals.wait(t, kNever, [&] { return !socket->accept_queue.empty(); });
     if (failed < 0) co_return failed;
   }
