@@ -20,6 +20,7 @@
 #include "os/barriers.hh"
 #include "os/files.hh"
 #include "os/futexes.hh"
+#include "os/in_flight.hh"
 #include "os/kernel_locks.hh"
 #include "os/limits.hh"
 #include "os/linux_context.hh"
@@ -93,6 +94,7 @@ class Linux : public Supervisor {
   std::set<uint64_t> missing;  // numbers of system calls made that are not implemented
   uint64_t random_bytes = 0;   // number of random bytes drawn so far (K12)
   std::string strace;
+  FilesInFlight in_flight;
 
  private:
   void prepare(Thread& thread);

@@ -147,7 +147,10 @@ Work Socket::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
 }
 Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
   Stream::Received received;
-  co_return co_await receive(os, t, std::move(to), {.waits = !(flags & O_NONBLOCK)}, received);
+  const Stream::IoOptions io_options{.waits = !(flags & O_NONBLOCK)};
+  const int64_t size = co_await receive(os, t, std::move(to), io_options, received);
+  os.in_flight.drop(std::move(received.files));
+  co_return size;
 }
 Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
                      Stream::Received& received) {
@@ -156,20 +159,25 @@ Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_op
   if (!in) co_return type == kStream && !is_internet() ? -EINVAL : -ENOTCONN;
   if (is_datagram() && !io_options.waits && !in->has_some()) co_return -EAGAIN;
   const std::shared_ptr<Stream> from = in;
-  co_return co_await from->receive(os, t, *this, std::move(to), io_options, received);
+  io_options.by_sender = tells_credentials();
+  const int64_t size = co_await from->receive(os, t, *this, std::move(to), io_options, received);
+  if (size < 0) os.in_flight.drop(std::exchange(received.files, {}));
+  co_return size;
 }
 
 Work Socket::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
   co_return co_await write_all(os, t, UserBuffers(1, from));
 }
 Work Socket::write_all(Linux& os, Task& t, UserBuffers from) {
-  co_return co_await send(os, t, out, std::move(from), {.waits = !(flags & O_NONBLOCK)});
+  const Stream::IoOptions io_options{.waits = !(flags & O_NONBLOCK)};
+  OpenFileRefs no_files;
+  co_return co_await send(os, t, out, std::move(from), io_options, no_files);
 }
 // A datagram over AF_INET is lost if nobody has the address: a connected sender's next call fails.
 // A sender of datagrams gets no SIGPIPE. If the peer has closed its socket, the sender gets
 // -ECONNREFUSED and is no longer connected to it.
 Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
-                  Stream::IoOptions io_options) {
+                  Stream::IoOptions io_options, OpenFileRefs& files) {
   if (keeps_boundaries()) io_options.signals = false;
   if (is_datagram_over_internet()) {
     if (pending) co_return -std::exchange(pending, 0);
@@ -198,7 +206,9 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
     co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
   if (is_broken_pipe) co_return -EPIPE;
   if (!to) co_return is_internet() ? -EDESTADDRREQ : -ENOTCONN;
-  const int64_t sent = co_await to->send(os, t, *this, std::move(from), io_options, name);
+  if (tells_credentials() || (other && (other->tells_credentials() || other->listener.lock())))
+    io_options.is_signed = true;
+  const int64_t sent = co_await to->send(os, t, *this, std::move(from), io_options, name, files);
   if (sent != -EPIPE || !is_datagram() || !to->is_reader_closed()) co_return sent;
   if (to == out) out.reset(), peer.clear();
   co_return -ECONNREFUSED;
@@ -215,6 +225,8 @@ Work Socket::hang_up(Linux& os, Task& t) {
     to->reset();
     if (other) other->is_refused = true;
   }
+  if (from) os.in_flight.drop_unread(from->take_files());
+  os.in_flight.closed_socket();
   if (from) co_await from->close_reading(os, t);
   if (to && !is_datagram()) co_await to->close_writing(os, t);
   for (const SocketRef& other : waiting) {

@@ -62,8 +62,9 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   bool is_datagram() const { return type == 2; }    // SOCK_DGRAM
   bool is_internet() const { return family == 2; }  // AF_INET
   // Sends to the stream `to`: the peer's or, for a datagram, that of any socket.
+  // It takes the files if it has sent them.
   Work send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
-            Stream::IoOptions io_options);
+            Stream::IoOptions io_options, OpenFileRefs& files);
   Work receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
                Stream::Received& received);
   // Returns the peer's present address; an empty string if it has none.
@@ -78,11 +79,11 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   // Returns whether this socket may send datagrams to `other`. A connected datagram socket accepts
   // them from its peer only.
   bool may_send_to(const Socket& other) const;
-  bool is_datagram_over_internet() const { return is_datagram() && is_internet(); }
   // Returns whether a flag of setsockopt is set.
   bool has(uint32_t option) const;
   // Returns whether messages to this socket tell their senders' credentials (SO_PASSCRED).
   bool tells_credentials() const { return !is_internet() && has(kPassCredentials); }
+  bool is_datagram_over_internet() const { return is_datagram() && is_internet(); }
   // Returns the socket that now has the address to which a datagram socket over AF_INET was
   // connected.
   SocketRef peer_now(const Linux& os) const;
@@ -99,6 +100,7 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   bool is_receive_shut = false;        // shut down for reading (SHUT_RD)
   std::size_t backlog = 0;             // the backlog of listen(2)
   std::deque<SocketRef> accept_queue;  // connections that accept(2) has not yet returned
+  std::weak_ptr<Socket> listener;      // of a connection in such a queue: the listening socket
   // Error that the next call returns: nobody had the address to which a datagram was sent.
   int32_t pending = 0;
   // The peer of a connection over AF_INET has refused bytes, because it has closed its socket.
