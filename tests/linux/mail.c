@@ -272,6 +272,57 @@ static int credentials(void) {
   return 0;
 }
 
+// ---- many messages at once
+
+struct many {
+  struct message message;
+  u64 size;
+};
+static struct many all[8];
+static struct part parts[8];
+static void prepare(u64 size, const void* from) {
+  for (u64 i = 0; i < 8; ++i) {
+    parts[i] = (struct part){from ? (void*)from : bytes + 1000 * i, from ? size + i : size};
+    all[i] = (struct many){{0, 0, parts + i, 1, 0, 0, 0}, 0};
+  }
+}
+static void print_sizes(void) {
+  for (int i = 0; i < 8; ++i) print_result((long)(all[i].size & 0xffffffff));
+}
+static int many(void) {
+  enum { WAIT_FOR_ONE = 0x10000, NOT_WAITING = 0x40 };
+  for (int i = 0; i < 3; ++i) {
+    int ends[2];
+    make_pair(kinds[i], ends);
+    print_heading("sent"), prepare(3, "abcdefghijklmn");
+    print_result(call(N_sendmmsg, ends[0], all, 8, 0)), print_sizes();
+    print_result(call(N_sendmmsg, ends[0], all, 0, 0)),
+        print_result(call(N_sendmmsg, 999, all, 8, 0));
+    print_result(call(N_sendmmsg, ends[0], 8, 8, 0)), print_result(call(N_sendmmsg, 0, all, 8, 0));
+    print_heading("received"), prepare(5, 0);
+    print_result(call(N_recvmmsg, ends[1], all, 3, 0, 0)), print_sizes();
+    print_result(call(N_recvmmsg, ends[1], all, 8, WAIT_FOR_ONE, 0)), print_sizes();
+    print_result(call(N_recvmmsg, ends[1], all, 8, 0, 0)),
+        print_result(call(N_recvmmsg, ends[1], all, 0, 0, 0));
+    print_heading("an error later"), prepare(3, "abcdefghijklmn");
+    parts[2].at = (void*)8, print_result(call(N_sendmmsg, ends[0], all, 8, 0)), print_sizes();
+    prepare(5, 0), parts[1].at = (void*)8;
+    print_result(call(N_recvmmsg, ends[1], all, 8, 0, 0)), print_sizes();
+    print_result(call(N_recvmmsg, ends[1], all, 8, 0, 0)), prepare(5, 0);
+    print_result(call(N_recvmmsg, ends[1], all, 8, 0, 0));
+    print_heading("times");
+    long time[2] = {0, 1000000000};
+    print_result(call(N_recvmmsg, ends[1], all, 8, 0, time)), time[1] = -1;
+    print_result(call(N_recvmmsg, ends[1], all, 8, 0, time)), time[1] = 0;
+    print_result(call(N_recvmmsg, ends[1], all, 8, 0, 8)), prepare(3, "abcdefghijklmn");
+    call(N_sendmmsg, ends[0], all, 8, 0), prepare(5, 0);
+    print_result(call(N_recvmmsg, ends[1], all, 8, 0, time)), time[0] = 5;
+    print_result(call(N_recvmmsg, ends[1], all, 2, 0, time)), print_result(time[0] == 4);
+  }
+  say("\n");
+  return 0;
+}
+
 // ---- sockets that share an address
 
 struct name {
@@ -409,7 +460,7 @@ int run(int count, char** word) {
     int (*run)(void);
   } each[] = {
       {"passed", passed},   {"controls", controls},       {"streams", streams}, {"cycles", cycles},
-      {"bounded", bounded}, {"credentials", credentials}, {"shared", shared},
+      {"bounded", bounded}, {"credentials", credentials}, {"many", many},       {"shared", shared},
       {"clocks", clocks},   {"limited", limited},
   };
   for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)

@@ -1,5 +1,6 @@
 // System calls on sockets: AF_UNIX and AF_INET, only between sockets of the same program.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 
@@ -19,6 +20,7 @@ enum : uint64_t {
   kWaitAll = 0x100,
   kNoSignal = 0x4000,
   kControlTruncated = 8,
+  kWaitForOne = 0x10000,
   kCloseOnExec = 0x40000000,  // MSG_CMSG_CLOEXEC
   kCompatible = 0x80000000,   // MSG_CMSG_COMPAT, which programs must not set
 };  // MSG_
@@ -650,6 +652,18 @@ Work receive_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uin
   co_return failed < 0 ? failed : size;
 }
 
+struct MessageOfMany {  // struct mmsghdr
+  Message message;
+  uint32_t size, pad;
+};
+
+// Returns what is left of a time at `now`, as a timespec.
+std::array<uint64_t, 2> left_until(Time end, Time now) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  const uint64_t ns = end > now ? (end - now) / 1000 : 0;
+  return {ns / kSecond, ns % kSecond};
+}
+
 }  // namespace
 
 Work sendmsg(Linux& os, Task& t) {
@@ -665,6 +679,62 @@ Work recvmsg(Linux& os, Task& t) {
   if (t.args[2] & kCompatible) co_return -EINVAL;
   if (!socket) co_return no_socket(os, t.args[0]);
   co_return co_await receive_message(os, t, socket, t.args[1], t.args[2]);
+}
+
+// Sends messages until one fails or is sent in part. The error of a later one is not reported.
+Work sendmmsg(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  const uint64_t many = std::min<uint64_t>(static_cast<uint32_t>(t.args[2]), kMostParts);
+  if (t.args[3] & kCompatible) co_return -EINVAL;
+  if (!socket) co_return no_socket(os, t.args[0]);
+  int64_t done = 0;
+  for (uint64_t at = t.args[1]; done < static_cast<int64_t>(many); at += sizeof(MessageOfMany)) {
+    uint64_t whole = 0;
+    const int64_t sent = co_await send_message(os, t, socket, at, t.args[3], whole);
+    int64_t failed = std::min<int64_t>(sent, 0);
+    if (failed == 0)
+      failed = co_await os.memory.put(t, at + offsetof(MessageOfMany, size),
+                                      static_cast<uint64_t>(sent), sizeof(uint32_t));
+    if (failed < 0) co_return done ? done : failed;
+    ++done;
+    if (static_cast<uint64_t>(sent) < whole) break;
+  }
+  co_return done;
+}
+
+// Receives messages until one fails or the time is over, which is looked at after each message
+// only. The next call on the socket reports the error of a later one, unless there was none.
+Work recvmmsg(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  const uint64_t many = static_cast<uint32_t>(t.args[2]), time = t.args[4];
+  uint64_t flags = t.args[3];
+  Time end = kNever;
+  if (flags & kCompatible) co_return -EINVAL;
+  if (time) {
+    const int64_t failed = co_await read_time(os, t, time, kClockMonotonic, true, end);
+    if (failed < 0) co_return failed;
+  }
+  if (!socket) co_return no_socket(os, t.args[0]);
+  if (socket->pending) co_return -std::exchange(socket->pending, 0);
+  int64_t done = 0, failed = 0;
+  for (uint64_t at = t.args[1]; done < static_cast<int64_t>(many); at += sizeof(MessageOfMany)) {
+    const int64_t size = co_await receive_message(os, t, socket, at, flags & ~kWaitForOne);
+    failed = std::min<int64_t>(size, 0);
+    if (failed == 0)
+      failed = co_await os.memory.put(t, at + offsetof(MessageOfMany, size),
+                                      static_cast<uint64_t>(size), sizeof(uint32_t));
+    if (failed < 0) break;
+    ++done;
+    if (flags & kWaitForOne) flags |= kDontWait;
+    if (time && t.now() >= end) break;
+  }
+  if (done == 0) co_return failed;
+  if (failed < 0 && failed != -EAGAIN && failed != -ERESTARTSYS)
+    socket->pending = static_cast<int32_t>(-failed);
+  if (!time) co_return done;
+  const std::array<uint64_t, 2> left = left_until(end, t.now());
+  const int64_t fault = co_await os.memory.write(t, left, time);
+  co_return fault < 0 ? fault : done;
 }
 
 Work shutdown(Linux& os, Task& t) {
