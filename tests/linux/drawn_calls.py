@@ -5,6 +5,7 @@
 This command records the answers of this computer's Linux to seeds 0 to 69 in drawn_calls.txt.
 
     recorded_answers()        the answers on file, by seed
+    program_here(name)        NAME.c of this folder, compiled for this computer
     answers_here(seed)        the answers of this computer's Linux. The program runs in a new folder
                               of tmpfs as its root, so chroot() must be allowed (CAN_RECORD).
 """
@@ -38,18 +39,18 @@ def recorded_answers() -> dict[int, str]:
 
 
 @cache
-def _program() -> bytes:
-    """Compiles for x86-64 with the compiler that also makes the RISC-V program, because the order
-    in which a compiler evaluates arguments decides what is drawn.
+def program_here(name: str) -> bytes:
+    """Compiles NAME.c for x86-64 with the compiler that also makes the RISC-V program, because the
+    order in which a compiler evaluates arguments decides what is drawn.
     """
     compiler = find_spec("ziglang")
     assert compiler is not None and compiler.origin is not None
     headers = Path(compiler.origin).parent / "lib/libc/include"
     include = [f"-isystem{headers / name}" for name in ("x86-linux-any", "any-linux-any")]
     with tempfile.TemporaryDirectory() as folder:
-        elf = Path(folder) / "drawn"
+        elf = Path(folder) / name
         command = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-linux-musl", "-static"]
-        command += ["-O2", *BARE, *include, str(HERE / "drawn_calls.c"), "-o", str(elf)]
+        command += ["-O2", *BARE, *include, str(HERE / f"{name}.c"), "-o", str(elf)]
         subprocess.run(command, check=True)
         return elf.read_bytes()
 
@@ -58,7 +59,7 @@ def answers_here(seed: int) -> str:
     with tempfile.TemporaryDirectory(dir=SHARED_MEMORY) as folder:
         root = Path(folder)
         (root / "files").mkdir()
-        (root / "program").write_bytes(_program())
+        (root / "program").write_bytes(program_here("drawn_calls"))
         (root / "program").chmod(0o755)
 
         def enter_root() -> None:

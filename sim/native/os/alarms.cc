@@ -80,7 +80,7 @@ Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64
   int64_t failed = co_await os.memory.read(t, from, next);
   if (failed == 0)
     failed = co_await calls::read_time(os, t, from + sizeof next.every, clock, relative, due);
-  if (failed == 0) failed = co_await calls::read_time(os, t, from, 1, false, period);
+  if (failed == 0) failed = co_await calls::read_duration(os, t, from, period);
   if (failed < 0) co_return failed;
   const Itimerspec former = time_left(alarm, t.now());
   const bool armed = next.value[0] || next.value[1];

@@ -1,4 +1,5 @@
-// The resource limits of the process (getrlimit). Only RLIMIT_NOFILE has an effect.
+// The resource limits of the process (getrlimit). RLIMIT_NOFILE and RLIMIT_RTPRIO have an effect;
+// the latter is infinite at first, so that the user may have SCHED_FIFO and SCHED_RR (K7.1).
 //
 // Invariant: a soft limit is not above its hard limit, and no hard limit ever grows.
 #pragma once
@@ -10,7 +11,7 @@
 
 namespace uncore {
 
-enum : uint64_t { RLIMIT_STACK = 3, RLIMIT_NOFILE = 7, RLIM_NLIMITS = 16 };
+enum : uint64_t { RLIMIT_STACK = 3, RLIMIT_NOFILE = 7, RLIMIT_RTPRIO = 14, RLIM_NLIMITS = 16 };
 
 class Limits {
  public:

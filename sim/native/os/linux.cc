@@ -76,6 +76,7 @@ Linux::Linux(const LinuxContext& linux_context)
 Linux::~Linux() {
   for (const auto& task : tasks.all()) task->abandon();
   scheduler.abandon();
+  in_flight.clear();
 }
 
 void Linux::begin(const std::vector<Thread*>& harts) {
@@ -200,6 +201,7 @@ Work Linux::call(Task& t) {
     value = co_await call->run(*this, t);
   else
     missing.insert(t.call);
+  if (in_flight.has_work()) co_await in_flight.finish(*this, t);
   if (value != -EINTR && value != -ERESTARTSYS) signals.restore_mask(t);
   t.restarts = value == -ERESTARTSYS;
   if (t.restarts) value = -EINTR;

@@ -20,6 +20,7 @@
 #include "os/barriers.hh"
 #include "os/files.hh"
 #include "os/futexes.hh"
+#include "os/in_flight.hh"
 #include "os/kernel_locks.hh"
 #include "os/limits.hh"
 #include "os/linux_context.hh"
@@ -33,7 +34,8 @@
 
 namespace uncore {
 
-inline constexpr uint64_t kYear2026 = 1'767'225'600;  // seconds from 1970 to simulated time 0 (K11)
+// Seconds from 1970, and from the start of the system, to simulated time 0 (K11).
+inline constexpr uint64_t kYear2026 = 1'767'225'600, kUptime = 86'400;
 
 class Linux : public Supervisor {
  public:
@@ -92,6 +94,7 @@ class Linux : public Supervisor {
   std::set<uint64_t> missing;  // numbers of system calls made that are not implemented
   uint64_t random_bytes = 0;   // number of random bytes drawn so far (K12)
   std::string strace;
+  FilesInFlight in_flight;
 
  private:
   void prepare(Thread& thread);

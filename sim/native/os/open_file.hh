@@ -145,5 +145,6 @@ class OpenFileRef {
  private:
   std::shared_ptr<OpenFile> file_;
 };
+using OpenFileRefs = std::vector<OpenFileRef>;
 
 }  // namespace uncore

@@ -52,8 +52,10 @@ class WriteEnd : public PipeEnd {
 
   Work read(Linux&, Task&, UserBuffer, uint64_t&) override { co_return 0; }  // never called
   Work write(Linux& os, Task& t, UserBuffer from, uint64_t&) override {
+    OpenFileRefs no_files;
     if (from.size == 0) co_return 0;
-    co_return co_await stream_->send(os, t, *this, UserBuffers(1, from), io_options(), {});
+    co_return co_await stream_->send(os, t, *this, UserBuffers(1, from), io_options(), {},
+                                     no_files);
   }
   uint16_t poll(const Task&) const override {
     return (stream_->has_room(Stream::kPipeBuf) ? kWritable : 0) |

@@ -85,6 +85,7 @@ std::string stat(const Linux& os, const Task& t) {
     if (field == 14) value = passed;                                                 // utime
     if (field == 18) value = 20;                                                     // priority
     if (field == 20) value = os.tasks.alive();                                       // num_threads
+    if (field == 22) value = kUptime * 1'000'000'000'000 / kUserTick;                // starttime
     if (field == 23) value = mapped_bytes(os);                                       // vsize
     if (field == 24) value = os.memory.space.touched_bytes() / AddressSpace::kPage;  // rss
     if (field == 28) value = os.context.process().stack;                             // startstack
@@ -128,12 +129,12 @@ std::string processors(const Linux& os, const Task& t) {
   return all + text("intr 0\nctxt 0\nbtime %" PRIu64
                     "\nprocesses 1\nprocs_running 1\n"
                     "procs_blocked 0\n",
-                    kYear2026);
+                    kYear2026 - kUptime);
 }
 
 std::string uptime(const Linux&, const Task& t) {
   const uint64_t hundredths = t.now() / kUserTick;
-  return text("%" PRIu64 ".%02" PRIu64 " 0.00\n", hundredths / 100, hundredths % 100);
+  return text("%" PRIu64 ".%02" PRIu64 " 0.00\n", kUptime + hundredths / 100, hundredths % 100);
 }
 
 }  // namespace uncore::proc

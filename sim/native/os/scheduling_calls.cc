@@ -50,6 +50,10 @@ Work set_policy(Linux& os, Task& t, uint64_t policy_and_flag, uint64_t from) {
   if (!is_known(policy)) co_return -EINVAL;
   const bool fits = has_priorities(policy) ? priority - 1 < kMostPriority : priority == 0;
   if (!fits) co_return -EINVAL;
+  const uint64_t most = os.limits.get(RLIMIT_RTPRIO).soft;
+  const bool is_forbidden = policy != whose->policy && most == 0;
+  if (has_priorities(policy) && (is_forbidden || (priority > whose->priority && priority > most)))
+    co_return -EPERM;
   whose->resets_on_fork = policy_and_flag & SCHED_RESET_ON_FORK;
   co_return co_await os.scheduler.change(t, *whose, static_cast<uint32_t>(policy), priority);
 }

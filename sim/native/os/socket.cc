@@ -1,20 +1,51 @@
 #include "os/socket.hh"
 
+#include <algorithm>
+#include <functional>
+
 #include "os/linux.hh"
 #include "os/uapi.hh"
 
 namespace uncore {
 
-SocketRef Addresses::at(const std::string& key) const {
+std::vector<SocketRef> Addresses::open_at(const std::string& key) const {
+  std::vector<SocketRef> open;
   const auto found = taken_.find(key);
-  const SocketRef socket = found == taken_.end() ? nullptr : found->second.lock();
-  return socket && socket->descriptors > 0 ? socket : nullptr;
+  if (found == taken_.end()) return open;
+  for (const auto& taker : found->second)
+    if (const SocketRef socket = taker.lock(); socket && socket->descriptors > 0)
+      open.push_back(socket);
+  return open;
+}
+
+SocketRef Addresses::at(const std::string& key, uint16_t from) const {
+  std::vector<SocketRef> open = open_at(key);
+  const auto listens = [](const SocketRef& socket) { return socket->listens; };
+  if (std::ranges::any_of(open, listens)) std::erase_if(open, std::not_fn(listens));
+  const auto shares = [](const SocketRef& socket) { return socket->has(Socket::kReusePort); };
+  if (open.empty()) return nullptr;
+  return std::ranges::all_of(open, shares) ? open[from % open.size()] : open.back();
 }
 
 bool Addresses::take(const std::string& key, const SocketRef& socket) {
-  if (at(key)) return false;
-  taken_[key] = socket;
+  std::vector<SocketRef> open = open_at(key);
+  const auto shares = [&](const SocketRef& other) {
+    if (!socket->is_internet()) return false;
+    if (socket->has(Socket::kReusePort) && other->has(Socket::kReusePort)) return true;
+    return socket->has(Socket::kReuseAddress) && other->has(Socket::kReuseAddress) &&
+           !other->listens;
+  };
+  if (!std::ranges::all_of(open, shares)) return false;
+  open.push_back(socket);
+  taken_[key].assign(open.begin(), open.end());
   return true;
+}
+
+bool Addresses::may_listen(const std::string& key, const Socket& socket) const {
+  return std::ranges::all_of(open_at(key), [&](const SocketRef& other) {
+    if (other.get() == &socket || !other->listens) return true;
+    return socket.has(Socket::kReusePort) && other->has(Socket::kReusePort);
+  });
 }
 
 uint16_t Addresses::free_port(const std::string& family) {
@@ -25,6 +56,11 @@ uint16_t Addresses::free_port(const std::string& family) {
 constexpr uint32_t kStream = 1;  // SOCK_STREAM
 
 bool Socket::keeps_boundaries() const { return type != kStream; }
+
+bool Socket::has(uint32_t option) const {
+  const auto set = options.find(option);
+  return set != options.end() && set->second.front() != 0;
+}
 
 Stream& Socket::inbox() {
   if (!in) {
@@ -92,10 +128,17 @@ bool Socket::may_send_to(const Socket& other) const {
   return !other.out || peer_of_it.get() == this;
 }
 
+namespace {
+uint16_t port_of(const std::string& address) {
+  return static_cast<uint16_t>(static_cast<uint8_t>(address[2]) << 8 |
+                               static_cast<uint8_t>(address[3]));
+}
+}  // namespace
+
 SocketRef Socket::peer_now(const Linux& os) const {
-  const int port = static_cast<uint8_t>(peer[2]) << 8 | static_cast<uint8_t>(peer[3]);
-  return os.addresses.at(std::to_string(family) + '/' + std::to_string(type) + '/' +
-                         std::to_string(port));
+  return os.addresses.at(
+      std::to_string(family) + '/' + std::to_string(type) + '/' + std::to_string(port_of(peer)),
+      name.size() > 3 ? port_of(name) : uint16_t{0});
 }
 
 Work Socket::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
@@ -104,7 +147,10 @@ Work Socket::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
 }
 Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
   Stream::Received received;
-  co_return co_await receive(os, t, std::move(to), {.waits = !(flags & O_NONBLOCK)}, received);
+  const Stream::IoOptions io_options{.waits = !(flags & O_NONBLOCK)};
+  const int64_t size = co_await receive(os, t, std::move(to), io_options, received);
+  os.in_flight.drop(std::move(received.files));
+  co_return size;
 }
 Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
                      Stream::Received& received) {
@@ -113,20 +159,25 @@ Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_op
   if (!in) co_return type == kStream && !is_internet() ? -EINVAL : -ENOTCONN;
   if (is_datagram() && !io_options.waits && !in->has_some()) co_return -EAGAIN;
   const std::shared_ptr<Stream> from = in;
-  co_return co_await from->receive(os, t, *this, std::move(to), io_options, received);
+  io_options.by_sender = tells_credentials();
+  const int64_t size = co_await from->receive(os, t, *this, std::move(to), io_options, received);
+  if (size < 0) os.in_flight.drop(std::exchange(received.files, {}));
+  co_return size;
 }
 
 Work Socket::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
   co_return co_await write_all(os, t, UserBuffers(1, from));
 }
 Work Socket::write_all(Linux& os, Task& t, UserBuffers from) {
-  co_return co_await send(os, t, out, std::move(from), {.waits = !(flags & O_NONBLOCK)});
+  const Stream::IoOptions io_options{.waits = !(flags & O_NONBLOCK)};
+  OpenFileRefs no_files;
+  co_return co_await send(os, t, out, std::move(from), io_options, no_files);
 }
 // A datagram over AF_INET is lost if nobody has the address: a connected sender's next call fails.
 // A sender of datagrams gets no SIGPIPE. If the peer has closed its socket, the sender gets
 // -ECONNREFUSED and is no longer connected to it.
 Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
-                  Stream::IoOptions io_options) {
+                  Stream::IoOptions io_options, OpenFileRefs& files) {
   if (keeps_boundaries()) io_options.signals = false;
   if (is_datagram_over_internet()) {
     if (pending) co_return -std::exchange(pending, 0);
@@ -155,7 +206,9 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
     co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
   if (is_broken_pipe) co_return -EPIPE;
   if (!to) co_return is_internet() ? -EDESTADDRREQ : -ENOTCONN;
-  const int64_t sent = co_await to->send(os, t, *this, std::move(from), io_options, name);
+  if (tells_credentials() || (other && (other->tells_credentials() || other->listener.lock())))
+    io_options.is_signed = true;
+  const int64_t sent = co_await to->send(os, t, *this, std::move(from), io_options, name, files);
   if (sent != -EPIPE || !is_datagram() || !to->is_reader_closed()) co_return sent;
   if (to == out) out.reset(), peer.clear();
   co_return -ECONNREFUSED;
@@ -172,6 +225,8 @@ Work Socket::hang_up(Linux& os, Task& t) {
     to->reset();
     if (other) other->is_refused = true;
   }
+  if (from) os.in_flight.drop_unread(from->take_files());
+  os.in_flight.closed_socket();
   if (from) co_await from->close_reading(os, t);
   if (to && !is_datagram()) co_await to->close_writing(os, t);
   for (const SocketRef& other : waiting) {

@@ -2,7 +2,8 @@
 // bytes that are sent are in the peer's stream at once.
 //
 // Interface: pair() connects two sockets; send() and receive() transfer bytes. The system calls are
-// in socket_calls.cc. Invariant: an address belongs to one socket as long as that socket is open.
+// in socket_calls.cc. Invariant: an address belongs to one socket as long as that socket is open,
+// unless all that have it share it (SO_REUSEADDR, SO_REUSEPORT).
 #pragma once
 
 #include <deque>
@@ -20,13 +21,20 @@ using SocketRef = std::shared_ptr<Socket>;
 // Finds sockets by their addresses. A key consists of the family, the type and the address.
 class Addresses {
  public:
-  SocketRef at(const std::string& key) const;
-  // Gives the socket an address. Returns false if another socket has it.
+  // Returns the socket to which one at the port `from` connects or sends. Of sockets with
+  // SO_REUSEPORT, ports have one after the other in turn; of others, the one that was bound last.
+  SocketRef at(const std::string& key, uint16_t from = 0) const;
+  // Gives the socket an address. Returns false if another socket has it that does not share it.
   bool take(const std::string& key, const SocketRef& socket);
+  // Returns whether a socket may listen at its address, beside others that have it.
+  bool may_listen(const std::string& key, const Socket& socket) const;
   uint16_t free_port(const std::string& family);
+  uint16_t next_port() const { return next_port_; }
 
  private:
-  std::map<std::string, std::weak_ptr<Socket>> taken_;
+  std::vector<SocketRef> open_at(const std::string& key) const;
+
+  std::map<std::string, std::vector<std::weak_ptr<Socket>>> taken_;
   uint16_t next_port_ = 32768;  // start of Linux's default net.ipv4.ip_local_port_range
 };
 
@@ -54,8 +62,9 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   bool is_datagram() const { return type == 2; }    // SOCK_DGRAM
   bool is_internet() const { return family == 2; }  // AF_INET
   // Sends to the stream `to`: the peer's or, for a datagram, that of any socket.
+  // It takes the files if it has sent them.
   Work send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
-            Stream::IoOptions io_options);
+            Stream::IoOptions io_options, OpenFileRefs& files);
   Work receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
                Stream::Received& received);
   // Returns the peer's present address; an empty string if it has none.
@@ -70,6 +79,10 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   // Returns whether this socket may send datagrams to `other`. A connected datagram socket accepts
   // them from its peer only.
   bool may_send_to(const Socket& other) const;
+  // Returns whether a flag of setsockopt is set.
+  bool has(uint32_t option) const;
+  // Returns whether messages to this socket tell their senders' credentials (SO_PASSCRED).
+  bool tells_credentials() const { return !is_internet() && has(kPassCredentials); }
   bool is_datagram_over_internet() const { return is_datagram() && is_internet(); }
   // Returns the socket that now has the address to which a datagram socket over AF_INET was
   // connected.
@@ -79,12 +92,15 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   const uint32_t type;
   std::string name, peer;  // own and peer's address, as the program gave them; empty: none
   std::shared_ptr<Stream> in, out;
-  std::map<uint32_t, std::string> options;  // values that setsockopt has set; none has an effect
+  // Values that setsockopt has set. Of these only the three below have an effect.
+  static constexpr uint32_t kReuseAddress = 2, kReusePort = 15, kPassCredentials = 16;
+  std::map<uint32_t, std::string> options;
   bool listens = false;
   bool is_send_shut = false;           // shut down for writing (SHUT_WR)
   bool is_receive_shut = false;        // shut down for reading (SHUT_RD)
   std::size_t backlog = 0;             // the backlog of listen(2)
   std::deque<SocketRef> accept_queue;  // connections that accept(2) has not yet returned
+  std::weak_ptr<Socket> listener;      // of a connection in such a queue: the listening socket
   // Error that the next call returns: nobody had the address to which a datagram was sent.
   int32_t pending = 0;
   // The peer of a connection over AF_INET has refused bytes, because it has closed its socket.

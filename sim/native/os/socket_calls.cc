@@ -1,5 +1,6 @@
 // System calls on sockets: AF_UNIX and AF_INET, only between sockets of the same program.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 
@@ -17,11 +18,16 @@ enum : uint64_t {
   kTruncated = 0x20,
   kDontWait = 0x40,
   kWaitAll = 0x100,
-  kNoSignal = 0x4000
+  kNoSignal = 0x4000,
+  kControlTruncated = 8,
+  kWaitForOne = 0x10000,
+  kCloseOnExec = 0x40000000,  // MSG_CMSG_CLOEXEC
+  kCompatible = 0x80000000,   // MSG_CMSG_COMPAT, which programs must not set
 };  // MSG_
-constexpr std::size_t kLongestAddress = 128;  // struct sockaddr_storage
-constexpr std::size_t kLongestUnix = 110;     // struct sockaddr_un
-constexpr std::size_t kInternetBytes = 16;    // struct sockaddr_in
+enum : uint32_t { kRights = 1, kSenderCredentials = 2 };  // SCM_
+constexpr std::size_t kLongestAddress = 128;              // struct sockaddr_storage
+constexpr std::size_t kLongestUnix = 110;                 // struct sockaddr_un
+constexpr std::size_t kInternetBytes = 16;                // struct sockaddr_in
 constexpr uint64_t kFlags = O_NONBLOCK | O_CLOEXEC;
 constexpr uint64_t kSocketLevel = 1, kLastOption = 84;  // SOL_SOCKET, SO_INQ
 
@@ -98,7 +104,10 @@ std::string bound_name(const Inode& node) { return "file " + std::to_string(node
 // Returns 0 or an error.
 int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketRef& found) {
   if (!is_path(by, address)) {
-    found = os.addresses.at(bound_name(by, address));
+    const uint16_t from = !by.is_internet() ? 0
+                          : by.name.empty() ? os.addresses.next_port()
+                                            : port_of(by.name);
+    found = os.addresses.at(bound_name(by, address), from);
     return found ? 0 : -ECONNREFUSED;
   }
   const auto walked =
@@ -226,6 +235,9 @@ Work connect_to(Linux& os, Task& t, SocketRef socket, std::string address) {
   const SocketRef end = make(other->family, other->type);
   Socket::pair(socket, end);
   end->name = other->name, end->peer = socket->name, socket->peer = other->name;
+  if (other->tells_credentials())
+    end->options[Socket::kPassCredentials] = other->options[Socket::kPassCredentials];
+  end->listener = other;
   other->accept_queue.push_back(end);
   co_return co_await other->ready.wake_all(os.scheduler, t, POLLIN);
 }
@@ -287,21 +299,30 @@ struct Address {  // when sending, `size` is the address's size; when receiving,
   uint64_t at, size;
 };
 
+// What is sent or received beside the bytes: files and credentials.
+struct Attached {
+  OpenFileRefs files;
+  bool is_signed = false;
+};
+
+// Takes the files if it has sent them.
 Work send(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags,
-          Address destination) {
+          Address destination, Attached& attached) {
   std::shared_ptr<Stream> to;
   if ((flags & kOutOfBand) && socket->keeps_boundaries()) co_return -EOPNOTSUPP;
   const int64_t failed =
       co_await target(os, t, socket, destination.at, destination.size, parts, to);
   if (failed < 0) co_return failed;
   if (failed == kNobody) co_return static_cast<int64_t>(Socket::size_of(parts));
-  co_return co_await socket->send(os, t, to, std::move(parts), io_options(*socket, flags));
+  Stream::IoOptions options = io_options(*socket, flags);
+  options.is_signed = attached.is_signed;
+  co_return co_await socket->send(os, t, to, std::move(parts), options, attached.files);
 }
 
-// Receives into `parts`. Sets `truncated` if the end of a datagram did not fit (MSG_TRUNC).
+// Receives into `parts`. Sets `truncated` if the end of a datagram did not fit (MSG_TRUNC). The
+// caller drops the files that it has received.
 Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags, Address from,
-             bool& truncated) {
-  Stream::Received received;
+             bool& truncated, Stream::Received& received) {
   if ((flags & kOutOfBand) && socket->keeps_boundaries()) co_return -EOPNOTSUPP;
   const int64_t size =
       co_await socket->receive(os, t, std::move(parts), io_options(*socket, flags), received);
@@ -368,6 +389,8 @@ Work listen(Linux& os, Task& t) {
   if (socket->type == kDatagram) co_return -EOPNOTSUPP;
   if (socket->out || (socket->family == kUnix && socket->name.empty())) co_return -EINVAL;
   autobind(os, socket);
+  if (socket->is_internet() && !os.addresses.may_listen(bound_name(*socket, socket->name), *socket))
+    co_return -EADDRINUSE;
   socket->listens = true;
   socket->backlog = std::min<uint64_t>(static_cast<uint32_t>(t.args[1]), kMaxBacklog);
   co_return 0;
@@ -390,6 +413,7 @@ Work accept4(Linux& os, Task& t) {
   }
   const SocketRef end = socket->accept_queue.front();
   socket->accept_queue.pop_front();
+  end->listener.reset();
   end->flags |= t.args[3] & O_NONBLOCK;
   if (t.args[1]) {
     const std::string peer_name = end->peer.empty() ? no_address(*end) : end->peer;
@@ -447,7 +471,8 @@ Work sendto(Linux& os, Task& t) {
   const Address destination{t.args[4], t.args[5]};
   if (!UserMemory::is_range(parts[0].address, parts[0].size)) co_return -EFAULT;
   if (!socket) co_return no_socket(os, t.args[0]);
-  co_return co_await send(os, t, socket, parts, t.args[3], destination);
+  Attached nothing;
+  co_return co_await send(os, t, socket, parts, t.args[3], destination, nothing);
 }
 
 Work recvfrom(Linux& os, Task& t) {
@@ -457,37 +482,259 @@ Work recvfrom(Linux& os, Task& t) {
   bool truncated = false;
   if (!UserMemory::is_range(parts[0].address, parts[0].size)) co_return -EFAULT;
   if (!socket) co_return no_socket(os, t.args[0]);
-  co_return co_await receive(os, t, socket, parts, t.args[3], from, truncated);
+  Stream::Received received;
+  const int64_t size = co_await receive(os, t, socket, parts, t.args[3], from, truncated, received);
+  os.in_flight.drop(std::move(received.files));
+  co_return size;
 }
 
-// Ignores ancillary data (descriptors and credentials).
-Work sendmsg(Linux& os, Task& t) {
-  const SocketRef socket = socket_at(os, t.args[0]);
+namespace {
+
+struct ControlHeader {  // struct cmsghdr
+  uint64_t size;
+  uint32_t level, type;
+};
+constexpr std::size_t kHeader = sizeof(ControlHeader);
+constexpr uint64_t aligned(uint64_t size) { return (size + 7) & ~uint64_t{7}; }  // CMSG_ALIGN
+
+struct Credentials {  // struct ucred
+  uint32_t pid, user, group;
+};
+
+// Adds the files of one control message (SCM_RIGHTS). Returns 0 or an error.
+int64_t add_files(const Linux& os, std::string_view data, OpenFileRefs& files) {
+  const std::size_t many = data.size() / sizeof(uint32_t);
+  if (files.size() + many > FilesInFlight::kMostOfMessage) return -EINVAL;
+  for (std::size_t i = 0; i < many; ++i) {
+    uint32_t descriptor = 0;
+    std::memcpy(&descriptor, data.data() + i * sizeof descriptor, sizeof descriptor);
+    const OpenFileRef file = os.files.any_at(descriptor);
+    if (!file) return -EBADF;
+    files.push_back(file);
+  }
+  return 0;
+}
+
+// Reads what a message carries beside its bytes from its control messages (Linux's __scm_send).
+// Returns 0 or an error.
+int64_t parse_control(const Linux& os, std::string_view control, Attached& attached) {
+  for (std::size_t at = 0; at + kHeader <= control.size();) {
+    ControlHeader header{};
+    std::memcpy(&header, control.data() + at, kHeader);
+    if (header.size < kHeader || header.size > control.size() - at) return -EINVAL;
+    const std::string_view data = control.substr(at + kHeader, header.size - kHeader);
+    at += aligned(header.size);
+    if (header.level != kSocketLevel) continue;
+    if (header.type == kRights) {
+      if (const int64_t no = add_files(os, data, attached.files); no < 0) return no;
+      continue;
+    }
+    Credentials own{};
+    if (header.type != kSenderCredentials || data.size() != sizeof own) return -EINVAL;
+    std::memcpy(&own, data.data(), sizeof own);
+    if (own.pid != os.tasks.pid() || own.user != Linux::kUser || own.group != Linux::kUser)
+      return -EPERM;
+    attached.is_signed = true;
+  }
+  return 0;
+}
+
+// Reads the control messages of a message that is sent. Sockets of AF_INET ignore them.
+Work read_control(Linux& os, Task& t, const Socket& socket, const Message& message,
+                  Attached& attached) {
+  constexpr uint64_t kMost = 131'072;  // net.core.optmem_max
+  if (message.control_size > kMost) co_return -ENOBUFS;
+  std::string control(message.control_size, '\0');
+  const int64_t failed = co_await os.memory.copy_in(
+      t, message.control, {reinterpret_cast<uint8_t*>(control.data()), control.size()});
+  if (failed < 0) co_return failed;
+  co_return socket.is_internet() ? 0 : parse_control(os, control, attached);
+}
+
+// The program's buffer for control messages, of which `used` bytes have been written.
+struct ControlBuffer {
+  uint64_t at, size, used = 0;
+  bool truncated = false;  // MSG_CTRUNC
+
+  uint64_t left() const { return size - used; }
+};
+
+// Writes a control message, cut to what is left of the buffer (Linux's put_cmsg). A fault is
+// ignored, as there.
+Work put_control(Linux& os, Task& t, ControlBuffer& to, uint32_t type, std::string data) {
+  if (!to.at || to.left() < kHeader) {
+    to.truncated = true;
+    co_return 0;
+  }
+  const uint64_t whole = kHeader + data.size(), size = std::min(whole, to.left());
+  if (size < whole) to.truncated = true;
+  const ControlHeader header{.size = size, .level = kSocketLevel, .type = type};
+  data.insert(0, reinterpret_cast<const char*>(&header), kHeader);
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(data.data());
+  co_await os.memory.copy_out(t, {bytes, static_cast<std::size_t>(size)}, to.at + to.used);
+  to.used += std::min(aligned(whole), to.left());
+  co_return 0;
+}
+
+// Gives the files descriptors, and writes as many as fit into the buffer (scm_detach_fds).
+Work put_files(Linux& os, Task& t, ControlBuffer& to, const OpenFileRefs& files, uint64_t flags) {
+  const uint64_t room = to.at && to.left() > kHeader ? (to.left() - kHeader) / sizeof(int32_t) : 0;
+  const uint64_t cloexec = flags & kCloseOnExec ? uint64_t{O_CLOEXEC} : 0;
+  const uint64_t start = to.at + to.used;
+  uint64_t many = 0;
+  for (; many < std::min<uint64_t>(room, files.size()); ++many) {
+    const int64_t descriptor = os.files.open(files[many], os.limits.descriptors(), cloexec);
+    if (descriptor < 0) break;
+    const uint64_t place = start + kHeader + many * sizeof(int32_t);
+    const int64_t fault =
+        co_await os.memory.put(t, place, static_cast<uint64_t>(descriptor), sizeof(int32_t));
+    if (fault < 0) {
+      os.files.set(static_cast<uint64_t>(descriptor), {});
+      break;
+    }
+  }
+  if (many < files.size()) to.truncated = true;
+  if (many == 0) co_return 0;
+  const ControlHeader header{
+      .size = kHeader + many * sizeof(int32_t), .level = kSocketLevel, .type = kRights};
+  co_await os.memory.write(t, header, start);
+  to.used += std::min(aligned(header.size), to.left());
+  co_return 0;
+}
+
+// Sends the message whose struct msghdr is at `address`.
+Work send_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uint64_t flags,
+                  uint64_t& whole) {
   Message message{};
   UserBuffers parts;
-  if (!socket) co_return no_socket(os, t.args[0]);
-  const int64_t failed = co_await read_message(os, t, t.args[1], message, parts);
+  Attached attached;
+  int64_t failed = co_await read_message(os, t, address, message, parts);
   if (failed < 0) co_return failed;
+  failed = co_await read_control(os, t, *socket, message, attached);
+  if (failed < 0) co_return failed;
+  whole = Socket::size_of(parts);
+  FilesInFlight::hold(attached.files);
   const Address destination{message.name, std::min<uint64_t>(message.name_size, kLongestAddress)};
-  co_return co_await send(os, t, socket, parts, t.args[2], destination);
+  const int64_t sent = co_await send(os, t, socket, parts, flags, destination, attached);
+  os.in_flight.drop(std::move(attached.files));
+  co_return sent;
+}
+
+// Receives a message, and writes its struct msghdr at `address`.
+Work receive_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uint64_t flags) {
+  Message message{};
+  UserBuffers parts;
+  Stream::Received received;
+  bool truncated = false;
+  const uint64_t name_size = address + offsetof(Message, name_size);
+  int64_t failed = co_await read_message(os, t, address, message, parts);
+  if (failed < 0) co_return failed;
+  const Address from{message.name, name_size};
+  const int64_t size = co_await receive(os, t, socket, parts, flags, from, truncated, received);
+  ControlBuffer control{.at = message.control, .size = message.control_size};
+  if (size >= 0 && socket->tells_credentials()) {
+    constexpr uint32_t kNobody = 65'534;  // the overflow uid
+    const bool is_signed = received.is_signed.value_or(false);
+    const uint32_t user = is_signed ? Linux::kUser : kNobody;
+    const Credentials sender{is_signed ? os.tasks.pid() : 0, user, user};
+    co_await put_control(os, t, control, kSenderCredentials,
+                         std::string(reinterpret_cast<const char*>(&sender), sizeof sender));
+  }
+  if (size >= 0 && !received.files.empty())
+    co_await put_files(os, t, control, received.files, flags);
+  os.in_flight.drop(std::move(received.files));
+  if (size < 0) co_return size;
+  failed = co_await os.memory.put(t, address + offsetof(Message, control_size), control.used, 8);
+  const uint64_t told = (truncated ? uint64_t{kTruncated} : 0) |
+                        (control.truncated ? uint64_t{kControlTruncated} : 0) |
+                        (flags & kCloseOnExec);
+  if (failed == 0) failed = co_await os.memory.put(t, address + offsetof(Message, flags), told, 4);
+  co_return failed < 0 ? failed : size;
+}
+
+struct MessageOfMany {  // struct mmsghdr
+  Message message;
+  uint32_t size, pad;
+};
+
+// Returns what is left of a time at `now`, as a timespec.
+std::array<uint64_t, 2> left_until(Time end, Time now) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  const uint64_t ns = end > now ? (end - now) / 1000 : 0;
+  return {ns / kSecond, ns % kSecond};
+}
+
+}  // namespace
+
+Work sendmsg(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  uint64_t whole = 0;
+  if (t.args[2] & kCompatible) co_return -EINVAL;
+  if (!socket) co_return no_socket(os, t.args[0]);
+  co_return co_await send_message(os, t, socket, t.args[1], t.args[2], whole);
 }
 
 Work recvmsg(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
-  Message message{};
-  UserBuffers parts;
-  bool truncated = false;
+  if (t.args[2] & kCompatible) co_return -EINVAL;
   if (!socket) co_return no_socket(os, t.args[0]);
-  const uint64_t address = t.args[1], name_size = address + offsetof(Message, name_size);
-  int64_t failed = co_await read_message(os, t, address, message, parts);
-  if (failed < 0) co_return failed;
-  const Address from{message.name, name_size};
-  const int64_t size = co_await receive(os, t, socket, parts, t.args[2], from, truncated);
-  if (size < 0) co_return size;
-  failed = co_await os.memory.put(t, address + offsetof(Message, control_size), 0, 8);
-  const uint64_t flags = truncated ? uint64_t{kTruncated} : 0;
-  if (failed == 0) failed = co_await os.memory.put(t, address + offsetof(Message, flags), flags, 4);
-  co_return failed < 0 ? failed : size;
+  co_return co_await receive_message(os, t, socket, t.args[1], t.args[2]);
+}
+
+// Sends messages until one fails or is sent in part. The error of a later one is not reported.
+Work sendmmsg(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  const uint64_t many = std::min<uint64_t>(static_cast<uint32_t>(t.args[2]), kMostParts);
+  if (t.args[3] & kCompatible) co_return -EINVAL;
+  if (!socket) co_return no_socket(os, t.args[0]);
+  int64_t done = 0;
+  for (uint64_t at = t.args[1]; done < static_cast<int64_t>(many); at += sizeof(MessageOfMany)) {
+    uint64_t whole = 0;
+    const int64_t sent = co_await send_message(os, t, socket, at, t.args[3], whole);
+    int64_t failed = std::min<int64_t>(sent, 0);
+    if (failed == 0)
+      failed = co_await os.memory.put(t, at + offsetof(MessageOfMany, size),
+                                      static_cast<uint64_t>(sent), sizeof(uint32_t));
+    if (failed < 0) co_return done ? done : failed;
+    ++done;
+    if (static_cast<uint64_t>(sent) < whole) break;
+  }
+  co_return done;
+}
+
+// Receives messages until one fails or the time is over, which is looked at after each message
+// only. The next call on the socket reports the error of a later one, unless there was none.
+Work recvmmsg(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  const uint64_t many = static_cast<uint32_t>(t.args[2]), time = t.args[4];
+  uint64_t flags = t.args[3];
+  Time end = kNever;
+  if (flags & kCompatible) co_return -EINVAL;
+  if (time) {
+    const int64_t failed = co_await read_time(os, t, time, kClockMonotonic, true, end);
+    if (failed < 0) co_return failed;
+  }
+  if (!socket) co_return no_socket(os, t.args[0]);
+  if (socket->pending) co_return -std::exchange(socket->pending, 0);
+  int64_t done = 0, failed = 0;
+  for (uint64_t at = t.args[1]; done < static_cast<int64_t>(many); at += sizeof(MessageOfMany)) {
+    const int64_t size = co_await receive_message(os, t, socket, at, flags & ~kWaitForOne);
+    failed = std::min<int64_t>(size, 0);
+    if (failed == 0)
+      failed = co_await os.memory.put(t, at + offsetof(MessageOfMany, size),
+                                      static_cast<uint64_t>(size), sizeof(uint32_t));
+    if (failed < 0) break;
+    ++done;
+    if (flags & kWaitForOne) flags |= kDontWait;
+    if (time && t.now() >= end) break;
+  }
+  if (done == 0) co_return failed;
+  if (failed < 0 && failed != -EAGAIN && failed != -ERESTARTSYS)
+    socket->pending = static_cast<int32_t>(-failed);
+  if (!time) co_return done;
+  const std::array<uint64_t, 2> left = left_until(end, t.now());
+  const int64_t fault = co_await os.memory.write(t, left, time);
+  co_return fault < 0 ? fault : done;
 }
 
 Work shutdown(Linux& os, Task& t) {
@@ -569,7 +816,7 @@ std::string first_value(const Linux& os, const Socket& socket, uint32_t option) 
 
 }  // namespace
 
-// Sets an option, which has no effect here.
+// Sets an option. Few have an effect here (Socket::options).
 Work setsockopt(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   const auto level = static_cast<uint32_t>(t.args[1]), option = static_cast<uint32_t>(t.args[2]);

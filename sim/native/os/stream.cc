@@ -9,6 +9,10 @@
 namespace uncore {
 namespace {
 
+// Most bytes that Linux puts into the first part of a message with files, so that one read gives
+// them: a page less its header (SKB_MAX_HEAD(0)) and eight further pages (UNIX_SKB_FRAGS_SZ).
+constexpr std::size_t kMostWithFiles = 3'776 + 32'768;
+
 uint64_t size_of(const UserBuffers& parts) {
   uint64_t all = 0;
   for (const UserBuffer& part : parts) all += part.size;
@@ -39,15 +43,23 @@ Work Stream::notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uin
   co_return 0;
 }
 
-// Returns up to `most` bytes for a reader, from one datagram or from the whole stream, and removes
-// them unless `peeks`. The rest of a datagram is discarded.
-std::string Stream::take(std::size_t most, bool peeks, Received& received) {
+// Returns up to `most` bytes for a reader, from one datagram or from the stream, there up to the
+// end of a message with files, and removes them unless `peeks`. The rest of a datagram is
+// discarded. The first byte that is taken of a message brings its files. As in Linux, who only
+// peeks gets those of the next message that has any, even behind `most` bytes.
+std::string Stream::take(std::size_t most, bool peeks, bool by_sender, Received& received) {
   std::string taken;
   if (datagrams_ && has_some())
     received.from = parts_.front().from, received.full_size = parts_.front().bytes.size();
-  for (auto part = parts_.begin(); part != parts_.end() && taken.size() < most; ++part) {
-    taken += part->bytes.substr(0, most - taken.size());
-    if (datagrams_ || part->packed) break;
+  for (Part& part : parts_) {
+    received.is_complete =
+        by_sender && received.is_signed.value_or(part.is_signed) != part.is_signed;
+    if (received.is_complete) break;
+    received.is_signed = part.is_signed;
+    taken += part.bytes.substr(0, most - taken.size());
+    received.is_complete = datagrams_ || part.packed || !part.files.empty();
+    received.files = peeks ? part.files : std::exchange(part.files, {});
+    if (received.is_complete || (taken.size() == most && !peeks)) break;
   }
   if (peeks || parts_.empty()) return taken;
   if (datagrams_) {
@@ -87,24 +99,30 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptio
       if (failed < 0) co_return done ? static_cast<int64_t>(done) : failed;
     }
     if (!has_some() && done == 0 && take_reset()) co_return -ECONNRESET;
-    const int64_t size = co_await deliver(os, t, to, done, io_options.peeks, received);
+    const int64_t size = co_await deliver(os, t, to, done, io_options, received);
     if (size < 0) co_return done ? static_cast<int64_t>(done) : size;
     if (size == 0) break;
     done += static_cast<uint64_t>(size);
-  } while (io_options.waits_for_all && !io_options.peeks && !datagrams_ && done < room);
+  } while (io_options.waits_for_all && !io_options.peeks && !received.is_complete && done < room);
   co_return static_cast<int64_t>(done);
 }
 
 // Copies bytes to the program. If a buffer is not mapped, fails before it takes any byte.
-Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool peeks,
+Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, IoOptions io_options,
                      Received& received) {
   const uint64_t room = size_of(to) - at;
   const auto reach = [&](UserBuffer part, uint64_t) {
     return os.memory.reach(t, part.address, part.size, UserMemory::Use::write);
   };
   const int64_t fault = co_await each(to, at, std::min<uint64_t>(room, bytes()), reach);
-  const bool stays = peeks || (fault < 0 && !datagrams_);  // a fault discards a datagram
-  const std::string taken = take(room, stays, received);
+  const bool fails = fault < 0 && !datagrams_;  // a fault discards a datagram
+  const bool stays = io_options.peeks || fails;
+  const std::string taken = take(room, stays, io_options.by_sender, received);
+  if (fails) received.files.clear();
+  if (stays)
+    FilesInFlight::hold(received.files);
+  else
+    os.in_flight.taken(received.files.size());
   if (!stays) co_await notify(os, t, writer, POLLOUT);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(taken.data());
   const auto copy = [&](UserBuffer part, uint64_t place) {
@@ -124,13 +142,14 @@ bool Stream::can_join(std::size_t size) const {
 // Sends a datagram as a whole. Sends other bytes in parts of up to kPipeBuf, and waits for room
 // before each. What is left over of whole pages goes into the last page of a pipe, if it can.
 Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOptions io_options,
-                  std::string sender) {
+                  std::string sender, OpenFileRefs& files) {
   const uint64_t all = size_of(from);
   uint64_t done = 0;
   if (all == 0 && !datagrams_ && !reader_closed_ && !writer_closed_) co_return 0;
   do {
     const bool joins = done == 0 && can_join(all % kPipeBuf);
-    const std::size_t whole = std::min<uint64_t>(all - done, datagrams_ ? room_ : kPipeBuf);
+    const std::size_t most = datagrams_ ? room_ : files.empty() ? kPipeBuf : kMostWithFiles;
+    const std::size_t whole = std::min<uint64_t>(all - done, most);
     const std::size_t part = joins ? all % kPipeBuf : whole;
     if (datagrams_ && part < all) co_return -EMSGSIZE;
     const auto ready = [&] { return reader_closed_ || writer_closed_ || joins || has_room(part); };
@@ -145,6 +164,8 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOption
         co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
       co_return done ? static_cast<int64_t>(done) : -EPIPE;
     }
+    const std::size_t carried = files.size();
+    if (carried > 0 && os.in_flight.count() > os.limits.descriptors()) co_return -ETOOMANYREFS;
     std::string bytes(part, '\0');
     auto* const to = reinterpret_cast<uint8_t*>(bytes.data());
     const auto copy = [&](UserBuffer piece, uint64_t place) {
@@ -153,15 +174,46 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOption
     };
     const int64_t fault = co_await each(from, done, part, copy);
     if (fault < 0) co_return done ? static_cast<int64_t>(done) : fault;
+    if (carried > 0 && reader_closed_) co_return -EPIPE;
     bytes_ += part;
     if (joins && can_join(part))
       parts_.back().bytes += bytes;
     else if (part || datagrams_)
-      parts_.push_back({.bytes = std::move(bytes), .from = sender, .packed = io_options.packs});
+      parts_.push_back({.bytes = std::move(bytes),
+                        .from = sender,
+                        .packed = io_options.packs,
+                        .is_signed = io_options.is_signed,
+                        .files = std::exchange(files, {})});
+    if (carried > 0) os.in_flight.sent(reader.lock(), carried);
     done += part;
     co_await notify(os, t, reader, POLLIN);
   } while (done < all);
   co_return static_cast<int64_t>(done);
+}
+
+bool Stream::carries_files() const {
+  return std::ranges::any_of(parts_, [](const Part& part) { return !part.files.empty(); });
+}
+
+void Stream::each_file(const std::function<void(const OpenFileRef&)>& visit) const {
+  for (const Part& part : parts_)
+    for (const OpenFileRef& file : part.files) visit(file);
+}
+
+OpenFileRefs Stream::take_files() {
+  OpenFileRefs files;
+  for (Part& part : parts_) {
+    files.insert(files.end(), part.files.begin(), part.files.end());
+    part.files.clear();
+  }
+  return files;
+}
+
+OpenFileRefs Stream::clear() {
+  OpenFileRefs files = take_files();
+  parts_.clear();
+  bytes_ = 0;
+  return files;
 }
 
 Work Stream::close_reading(Linux& os, Task& t) {

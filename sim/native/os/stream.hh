@@ -8,7 +8,9 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -29,11 +31,17 @@ class Stream {
     bool signals = true;         // false: no SIGPIPE if the reading end is closed (MSG_NOSIGNAL)
     bool waits_if_zero = false;  // true: a receive of 0 bytes waits for data, as recv does
     bool packs = false;          // true: each page that is written is read alone (O_DIRECT)
+    bool is_signed = false;      // true: what is sent tells its sender's credentials
+    bool by_sender = false;      // true: a receive does not join messages with and without these
   };
   // Results of a receive besides the bytes.
   struct Received {
     std::string from;           // the sender's address
     std::size_t full_size = 0;  // the datagram's full size, even if it did not fit
+    // The files that the message carried, which the receiver now holds (FilesInFlight).
+    OpenFileRefs files;
+    std::optional<bool> is_signed;  // whether the bytes tell their sender's credentials
+    bool is_complete = false;       // true: nothing further can be received by the same call
   };
 
   Stream(std::size_t room, Kind kind)
@@ -42,11 +50,11 @@ class Stream {
   std::weak_ptr<OpenFile> reader, writer;
 
   // receive() and send() return what read(2) and write(2) return. `self` is the file that reads or
-  // writes, in whose queue the calling task waits.
+  // writes, in whose queue the calling task waits. send() takes the files if it has sent anything.
   Work receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptions io_options,
                Received& received);
   Work send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOptions io_options,
-            std::string sender);
+            std::string sender, OpenFileRefs& files);
   // These close the reading or the writing end, and wake the tasks that wait at the other end.
   Work close_reading(Linux& os, Task& t);
   Work close_writing(Linux& os, Task& t);
@@ -55,6 +63,13 @@ class Stream {
   void reset() { reset_ = true; }
   bool is_reset() const { return reset_; }
   bool take_reset() { return std::exchange(reset_, false); }
+
+  // Returns whether there is a message with files, and calls visit(file) for each.
+  bool carries_files() const;
+  void each_file(const std::function<void(const OpenFileRef&)>& visit) const;
+  // Takes the files out of all messages; clear() also removes the messages.
+  OpenFileRefs take_files();
+  OpenFileRefs clear();
 
   std::size_t room() const { return room_; }
   void set_room(std::size_t room) { room_ = room; }
@@ -75,11 +90,13 @@ class Stream {
     std::string bytes, from;
     std::size_t taken = 0;  // number of bytes of the page that were read and removed
     bool packed = false;    // it is read alone, and the bytes that the reader leaves are lost
+    bool is_signed = false;
+    OpenFileRefs files{};
   };
 
   bool can_join(std::size_t size) const;
-  std::string take(std::size_t max_bytes, bool peeks, Received& received);
-  Work deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t offset, bool peeks,
+  std::string take(std::size_t max_bytes, bool peeks, bool by_sender, Received& received);
+  Work deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t offset, IoOptions io_options,
                Received& received);
   Work notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& waiter, uint16_t events);
 

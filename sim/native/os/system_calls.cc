@@ -30,7 +30,7 @@ Work sysinfo(Linux& os, Task& t) {
     uint32_t unit, pad2;
   } about{};
   static_assert(sizeof about == 112);
-  about.uptime = t.now() / 1'000'000'000'000;
+  about.uptime = kUptime + t.now() / 1'000'000'000'000;
   about.total = os.context.room, about.free = os.context.room - os.memory.space.touched();
   about.processes = 1, about.unit = 1;
   co_return co_await os.memory.write(t, about, t.args[0]);

@@ -1,5 +1,6 @@
 // System calls on time. All clocks show simulated time (K11). The realtime clocks start at the
-// beginning of 2026, and the CPU-time clocks show the CPU time of the process or of a thread.
+// beginning of 2026, the monotonic ones at kUptime, and the CPU-time clocks show the CPU time of
+// the process or of a thread.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -12,6 +13,7 @@ namespace uncore::calls {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;       // ns
+constexpr uint64_t kTick = 4'000'000;             // ns: CONFIG_HZ is 250 in riscv's defconfig
 constexpr uint64_t kLongest = uint64_t{1} << 22;  // s (48 days); longer times count as never
 constexpr uint64_t kLastClock = 11;               // CLOCK_TAI
 constexpr uint64_t ITIMER_REAL = 0, ITIMER_PROF = 2, TIMER_ABSTIME = 1;
@@ -22,8 +24,21 @@ constexpr bool is_realtime(uint64_t clock) {
   return clock == 0 || clock == 5 || clock == 8 || clock == 11;
 }
 
+constexpr bool is_monotonic(uint64_t clock) {
+  // CLOCK_MONOTONIC, _MONOTONIC_RAW, _MONOTONIC_COARSE, _BOOTTIME, _BOOTTIME_ALARM
+  return clock == 1 || clock == 4 || clock == 6 || clock == 7 || clock == 9;
+}
+constexpr bool is_coarse(uint64_t clock) { return clock == 5 || clock == 6; }
+
+// Returns the clock's time at simulated time 0, in seconds.
+constexpr uint64_t start_of(uint64_t clock) {
+  return is_realtime(clock) ? kYear2026 : is_monotonic(clock) ? kUptime : 0;
+}
+
+// Returns the time of a clock. The coarse ones show the time of the last tick.
 uint64_t nanoseconds(const Task& t, uint64_t clock) {
-  return t.now() / 1000 + (is_realtime(clock) ? kYear2026 * kSecond : 0);
+  const uint64_t now = t.now() / 1000;
+  return (is_coarse(clock) ? now - now % kTick : now) + start_of(clock) * kSecond;
 }
 
 // Returns the time of the clock with this id in ns, or nothing if there is no such clock. A
@@ -70,23 +85,34 @@ Work put_time(Linux& os, Task& t, uint64_t ns, uint64_t to, uint64_t unit) {
   co_return co_await os.memory.put(t, to + 8, ns % kSecond / unit, 8);
 }
 
-Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then) {
+namespace {
+// Reads a timespec at `from`. Its `start` counts as time 0, and what is before it, too.
+Work read_since(Linux& os, Task& t, uint64_t from, uint64_t start, Time& then) {
   struct {
     uint64_t seconds, nanoseconds;
   } time{};
   const int64_t failed = co_await os.memory.read(t, from, time);
   if (failed < 0) co_return failed;
   if (time.nanoseconds >= kSecond || time.seconds >= uint64_t{1} << 63) co_return -EINVAL;
-  if (!relative && is_realtime(clock))
-    time.seconds = time.seconds > kYear2026 ? time.seconds - kYear2026 : 0;
-  if (time.seconds >= kLongest) {
-    then = kNever;
+  if (time.seconds < start) {
+    then = 0;
     co_return 0;
   }
-  const __uint128_t ps = (__uint128_t{time.seconds} * kSecond + time.nanoseconds) * 1000 +
-                         (relative ? t.now() : Time{0});
-  then = ps < kNever / 2 ? static_cast<Time>(ps) : kNever;
+  const uint64_t seconds = time.seconds - start;
+  const __uint128_t ps = (__uint128_t{seconds} * kSecond + time.nanoseconds) * 1000;
+  then = seconds < kLongest && ps < kNever / 2 ? static_cast<Time>(ps) : kNever;
   co_return 0;
+}
+}  // namespace
+
+Work read_duration(Linux& os, Task& t, uint64_t from, Time& duration) {
+  co_return co_await read_since(os, t, from, 0, duration);
+}
+
+Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then) {
+  const int64_t failed = co_await read_since(os, t, from, relative ? 0 : start_of(clock), then);
+  if (failed == 0 && relative && then != kNever) then = later(t.now(), then);
+  co_return failed;
 }
 
 Work clock_gettime(Linux& os, Task& t) {
@@ -95,10 +121,21 @@ Work clock_gettime(Linux& os, Task& t) {
   co_return co_await put_time(os, t, *time, t.args[1]);
 }
 
+namespace {
+// Returns the resolution in ns: a tick for the coarse clocks, and for a CPU clock that counts
+// ticks (CPUCLOCK_PROF, CPUCLOCK_VIRT), else 1.
+uint64_t resolution_of(uint64_t clock) {
+  constexpr int32_t kWhat = 3, kPrecise = 2;  // CPUCLOCK_CLOCK_MASK, CPUCLOCK_SCHED
+  const auto id = static_cast<int32_t>(clock);
+  const bool is_precise = id < 0 ? (id & kWhat) == kPrecise : !is_coarse(static_cast<uint32_t>(id));
+  return is_precise ? 1 : kTick;
+}
+}  // namespace
+
 Work clock_getres(Linux& os, Task& t) {
   if (!time_of(os, t, t.args[0])) co_return -EINVAL;
   if (t.args[1] == 0) co_return 0;
-  co_return co_await put_time(os, t, 1, t.args[1]);
+  co_return co_await put_time(os, t, resolution_of(t.args[0]), t.args[1]);
 }
 
 Work gettimeofday(Linux& os, Task& t) {

@@ -55,6 +55,8 @@
 #undef ENOTCONN
 #undef ECONNREFUSED
 #undef ETIMEDOUT
+#undef ETOOMANYREFS
+#undef ENOBUFS
 
 namespace uncore {
 
@@ -102,8 +104,10 @@ enum : int64_t {
   EADDRNOTAVAIL = 99,
   ENETUNREACH = 101,
   ECONNRESET = 104,
+  ENOBUFS = 105,
   EISCONN = 106,
   ENOTCONN = 107,
+  ETOOMANYREFS = 109,
   ETIMEDOUT = 110,
   ECONNREFUSED = 111,
   // Never returned to a program. After a handler without SA_RESTART the program gets EINTR;
