@@ -31,7 +31,7 @@ Work sysinfo(Linux& os, Task& t) {
   } about{};
   static_assert(sizeof about == 112);
   about.uptime = kUptime + t.now() / 1'000'000'000'000;
-  about.total = os.context.room, about.free = os.context.room - os.memory.space.touched();
+  about.total = os.context.room, about.free = os.context.room - os.memory.space.touched_bytes();
   about.processes = 1, about.unit = 1;
   co_return co_await os.memory.write(t, about, t.args[0]);
 }

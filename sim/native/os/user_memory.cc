@@ -58,7 +58,7 @@ Work UserMemory::reach(Task& t, uint64_t address, uint64_t size, Use use) {
   for (uint64_t page = first; page < end; page += AddressSpace::kPage) {
     if (space.present(page)) continue;
     const auto area = space.area_at(page);
-    if (space.touched() + AddressSpace::kPage > context_.room) {
+    if (space.touched_bytes() + AddressSpace::kPage > context_.room) {
       co_await t.give_up("out of memory: the program has touched all " +
                          std::to_string(context_.room >> 20) + " MiB of the machine's");
     }
