@@ -27,6 +27,7 @@ EXAMPLES = sorted((TOPOLOGIES / "examples").glob("*.toml"))
 LOCKS = ("lock/ticket", "lock/mcs")
 MAX_THREADS = 64  # greatest thread count of a curve
 MATRIX_HARTS = 24  # number of harts in a matrix
+HEAT_MAP_ROUNDS = 10  # round trips of a pair; more would not change a colour
 GUESSES = ("estimate", "teaching")
 
 
@@ -92,7 +93,7 @@ def _curve(path: Path, lock: str, threads: list[int]) -> list[list[float]]:
 
 def _heat_map(name: str, folder: Path, matrices: Path | None) -> str:
     measured_folder = matrices if matrices and (matrices / f"{name}.csv").is_file() else None
-    compared = handoff.compared(name, Request(matrices=measured_folder))
+    compared = handoff.compared(name, Request(matrices=measured_folder), HEAT_MAP_ROUNDS)
     return markdown.picture(handoff.picture(compared), folder)
 
 

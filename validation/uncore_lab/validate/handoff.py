@@ -31,7 +31,7 @@ from uncore.topology.distance import boundaries
 from uncore.topology.machine import Machine
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Matrix
-from uncore_lab.figures.simulate import by_seed
+from uncore_lab.figures.simulate import MATRIX_ROUNDS, by_seed
 from uncore_lab.predict.nulls import Nulls
 from uncore_lab.predict.nulls import errors as null_errors
 from uncore_lab.results.table import Table
@@ -195,22 +195,27 @@ def _bar_values(scores: Sequence[HandoffScore]) -> list[Value]:
     ]
 
 
-def compared(name: str, request: Request) -> ComparedMachine:
+def compared(name: str, request: Request, rounds: int = MATRIX_ROUNDS) -> ComparedMachine:
+    """Compares a machine with the figures or the matrix that the request names. `rounds` is the
+    number of round trips that each pair is simulated for.
+    """
     machine = topology.load(name, measured=True)
     if name in figures.machines_with_figures() and not (request.matrix and request.home):
         hardware = figures.read(name)
     else:
         hardware = figures.by_level(machine, request.home)
     path = request.matrix or (request.matrices and request.matrices / f"{name}.csv")
-    return compare(machine, hardware, path)
+    return compare(machine, hardware, path, rounds)
 
 
-def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> ComparedMachine:
+def compare(
+    machine: Machine, hardware: Hardware, matrix: Path | None, rounds: int = MATRIX_ROUNDS
+) -> ComparedMachine:
     if matrix:
         measured = figures.measured_matrix(matrix, machine)
     else:
         measured = figures.matrix_of_figures(hardware, machine)
-    simulated = by_seed(machine, hardware)
+    simulated = by_seed(machine, hardware, rounds=rounds)
     source = MATRIX if matrix else SHIPPED_FIGURES
     scored = score(machine, hardware, measured, np.mean(simulated, axis=0), source)
     return ComparedMachine(machine, hardware, measured, simulated, scored)
