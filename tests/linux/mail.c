@@ -231,6 +231,21 @@ static int bounded(void) {
   return 0;
 }
 
+// Sends datagrams of several sizes until no more can wait, and says how many there are.
+static int filled(void) {
+  static const u64 sizes[] = {0, 1, 192, 193, 704, 705, 4000, 20000, 65536};
+  for (u64 i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+    int ends[2];
+    make_pair(DATAGRAM, ends);
+    long count = 0, sent;
+    while ((sent = call(N_write, ends[0], bytes, sizes[i])) >= 0 && count < 1000) ++count;
+    print_heading("sent"), print_result((long)sizes[i]), print_result(count), print_result(sent);
+    call(N_close, ends[0]), call(N_close, ends[1]);
+  }
+  say("\n");
+  return 0;
+}
+
 static void send_signed(int by, u32 pid) {
   struct control control = {
       28, SOL_SOCKET, CREDENTIALS, {(int)pid, (int)call(N_getuid), (int)call(N_getgid)}};
@@ -461,7 +476,7 @@ int run(int count, char** word) {
   } each[] = {
       {"passed", passed},   {"controls", controls},       {"streams", streams}, {"cycles", cycles},
       {"bounded", bounded}, {"credentials", credentials}, {"many", many},       {"shared", shared},
-      {"clocks", clocks},   {"limited", limited},
+      {"clocks", clocks},   {"limited", limited},         {"filled", filled},
   };
   for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)
     if (same(word[1], each[i].word)) return each[i].run();

@@ -20,7 +20,7 @@ from tests.linux.drawn_calls import program_here
 from tests.linux.programs import HERE
 
 RECORDED = HERE / "mail.txt"
-WORDS = "passed controls streams cycles bounded credentials many shared clocks".split()
+WORDS = "passed controls streams cycles bounded credentials many shared clocks filled".split()
 OF_USERS = {"bounded": ["--nofile=1024"]}
 NOBODY = 65534
 TIMEOUT_S = 20

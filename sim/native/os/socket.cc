@@ -38,6 +38,10 @@ bool Addresses::take(const std::string& key, const SocketRef& socket) {
   if (!std::ranges::all_of(open, shares)) return false;
   open.push_back(socket);
   taken_[key].assign(open.begin(), open.end());
+  if (taken_.size() > max_taken_) {
+    std::erase_if(taken_, [&](const auto& entry) { return open_at(entry.first).empty(); });
+    max_taken_ = 2 * taken_.size() + kFewAddresses;
+  }
   return true;
 }
 

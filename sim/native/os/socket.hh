@@ -34,7 +34,11 @@ class Addresses {
  private:
   std::vector<SocketRef> open_at(const std::string& key) const;
 
+  // Addresses of closed sockets are forgotten whenever as many have been added as were left.
+  static constexpr std::size_t kFewAddresses = 64;
+
   std::map<std::string, std::vector<std::weak_ptr<Socket>>> taken_;
+  std::size_t max_taken_ = kFewAddresses;
   uint16_t next_port_ = 32768;  // start of Linux's default net.ipv4.ip_local_port_range
 };
 

@@ -1,6 +1,7 @@
 #include "os/stream.hh"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "os/linux.hh"
@@ -35,6 +36,18 @@ Work each(const UserBuffers& parts, uint64_t at, uint64_t size, PartWork work) {
   co_return 0;
 }
 
+// Returns the bytes that Linux's buffer of a datagram takes (skb->truesize): a structure, and
+// memory for the data and a second structure, which is a power of two. What is beyond four pages is
+// in pages of its own.
+std::size_t buffer_bytes(std::size_t size) {
+  constexpr std::size_t kStructure = 256, kSecond = 320, kPage = 4096, kLine = 64;
+  constexpr std::size_t kMostTogether = 4 * kPage - kSecond;
+  const std::size_t beyond = size - std::min(size, kMostTogether);
+  const std::size_t in_pages = std::min(size, (beyond + kPage - 1) / kPage * kPage);
+  const std::size_t together = (size - in_pages + kLine - 1) / kLine * kLine;
+  return kStructure + std::bit_ceil(together + kSecond) + in_pages;
+}
+
 }  // namespace
 
 Work Stream::notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint16_t events) {
@@ -63,7 +76,7 @@ std::string Stream::take(std::size_t most, bool peeks, bool by_sender, Received&
   }
   if (peeks || parts_.empty()) return taken;
   if (datagrams_) {
-    bytes_ -= received.full_size;
+    bytes_ -= buffer_bytes(received.full_size);
     parts_.pop_front();
     return taken;
   }
@@ -175,7 +188,7 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOption
     const int64_t fault = co_await each(from, done, part, copy);
     if (fault < 0) co_return done ? static_cast<int64_t>(done) : fault;
     if (carried > 0 && reader_closed_) co_return -EPIPE;
-    bytes_ += part;
+    bytes_ += datagrams_ ? buffer_bytes(part) : part;
     if (joins && can_join(part))
       parts_.back().bytes += bytes;
     else if (part || datagrams_)

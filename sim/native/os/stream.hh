@@ -3,8 +3,8 @@
 //
 // Interface: the files at its ends, to which `reader` and `writer` refer, call receive() and
 // send(); close_reading() and close_writing() close an end. Invariant: it holds at most `room`
-// bytes, or one datagram of any size; a pipe holds at most as many pages as `room` has, full or
-// not.
+// bytes; a pipe holds at most as many pages as `room` has, full or not. A datagram may be sent
+// while the buffers of those that wait take less than `room`.
 #pragma once
 
 #include <deque>
@@ -77,6 +77,7 @@ class Stream {
   bool is_writer_closed() const { return writer_closed_; }  // the writing end is closed
   bool has_some() const { return !parts_.empty(); }
   bool has_room(std::size_t size) const {
+    if (datagrams_) return bytes_ < room_;
     return filled_bytes() + (pages_ ? kPipeBuf : size) <= room_ || bytes_ == 0;
   }
   // Returns how much of the room is taken.
@@ -103,7 +104,7 @@ class Stream {
   std::size_t room_;
   const bool datagrams_, pages_;
   std::deque<Part> parts_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;  // in the stream, or in buffers of datagrams
   bool reader_closed_ = false, writer_closed_ = false, reset_ = false;
 };
 
