@@ -38,7 +38,7 @@ def test_every_lock_curve_on_file_has_a_time_for_each_number_of_threads(machine:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_simulated_threads_are_placed_as_the_measured_ones_were_pinned(machine: str) -> None:
+def test_simulated_threads_are_placed_as_the_measured_threads_were_pinned(machine: str) -> None:
     """On all hosts the threads of a core are filled one after the other; x86-1 fills one complex
     after the other.
     """
@@ -110,7 +110,7 @@ def test_law_of_a_ticket_lock_is_fitted_to_the_points_of_one_socket() -> None:
     assert real == pytest.approx((85, 15.4), rel=0.1)
 
 
-def test_the_knee_is_where_throughput_stops_growing() -> None:
+def test_knee_is_the_least_thread_count_with_nine_tenths_of_the_best_throughput() -> None:
     spots = [Spot("skylake24", "ticket_spinlock", 200, 1000, n) for n in (1, 2, 4, 8)]
     ours, real = locks._knees(curve(spots, [1200, 600, 310, 300]))
     assert (ours, real) == (4, 4)

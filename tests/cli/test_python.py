@@ -133,7 +133,7 @@ def test_parameter_of_a_workload_may_be_a_keyword(result):
     assert with_parameters.result_hash == result.result_hash
 
 
-def test_error_for_an_unknown_parameter_suggests_a_known_one():
+def test_error_for_an_unknown_parameter_suggests_a_known_parameter():
     with pytest.raises(UserError, match="Did you mean 'hold'"):
         uncore.run(**TINY, holt="50ns")
 

@@ -258,7 +258,7 @@ def test_run_measures_128_operations_however_many_lines_they_fetch() -> None:
     assert job.lengths[0].warmup == (8 * 20 + 32 * 10)  # the late starts, and a quarter of the run
 
 
-def test_run_whose_guessed_length_is_too_short_is_followed_by_a_longer_one() -> None:
+def test_run_whose_guessed_length_is_too_short_is_followed_by_a_longer_run() -> None:
     """The first run is brief and shows a quarter of the real rate, as if reading the clock took
     longer than the operations.
     """

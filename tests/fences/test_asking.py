@@ -50,7 +50,9 @@ def called(*arguments: str) -> Outcome:
     return int(exit_.value.code or 0), out.getvalue(), err.getvalue()
 
 
-def test_a_fence_that_even_tso_needs_is_needed_and_its_failure_repeats(answers):
+def test_fence_that_even_tso_needs_has_the_verdict_needed_and_a_command_that_repeats_its_failure(
+    answers,
+):
     assert answers["as written", ""]["verdict"] == "passes"
     assert answers["all at once", "relaxed"]["verdict"] == "needed"
     fence = answers["flags.c:28", "signal fence"]
@@ -125,7 +127,7 @@ def test_output_of_fences_ends_with_a_command_that_repeats_a_failure(few):
     assert advice("flags.c", [{**rows[0], "verdict": "fails"}]) == ""
 
 
-def test_path_below_home_is_printed_equally_on_all_hosts(monkeypatch):
+def test_path_in_the_users_home_folder_is_printed_with_a_tilde(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     failure = {"repeat": "uncore run bus:2 /home/me/.cache/x.elf --threads 2"}
     row = {"place": "x.c:1", "says": "release", "verdict": "needed", "failure": failure}

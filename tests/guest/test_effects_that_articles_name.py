@@ -136,7 +136,9 @@ def test_spawn_is_faster_than_fork_which_copies_map_entries() -> None:
     assert spawn > 3 * fork
 
 
-def test_stat_of_some_attributes_moves_fewer_lines_with_a_split_link_count() -> None:
+def test_stat_moves_fewer_lines_for_some_attributes_than_for_all_and_with_a_split_link_count() -> (
+    None
+):
     def lines_moved(links: str, asked: str) -> float:
         return lines_per_operation("kernel/stat", 8, links=links, asked=asked, ops=60)
 

@@ -53,7 +53,7 @@ def test_uncontended_add_is_faster_than_a_cas_loop_only_if_atomics_are_near(
 
 
 @pytest.mark.parametrize(("atomics", "gain"), [("near", 1.5), ("far", 3)])
-def test_contended_add_gains_more_over_a_cas_loop_if_atomics_are_far(
+def test_contended_add_is_faster_than_a_cas_loop_and_by_more_with_far_than_near_atomics(
     atomics: str, gain: float
 ) -> None:
     assert rate("counter/atomic", atomics, 16) > gain * rate("counter/cas", atomics, 16)

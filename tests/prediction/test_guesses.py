@@ -79,7 +79,7 @@ def test_guess_without_an_interval_has_the_deviation_of_measured_estimates() -> 
     assert basis == "3 estimates of wires that were measured later"
 
 
-def test_too_few_measured_estimates_give_no_deviation() -> None:
+def test_kind_with_too_few_measured_estimates_keeps_the_assumed_deviation() -> None:
     assert learnt("cores", [found("e54650v2 core.atomic", 60.7)])[1] == ASSUMED
     assert learnt("cores", [])[0].deviation == pytest.approx(DEFAULT_DEVIATION, rel=1e-3)
     assert learnt("clocks", [])[0].deviation == pytest.approx(DEVIATION_BY_KIND["clocks"], rel=1e-3)
@@ -118,7 +118,7 @@ def test_estimates_of_a_machine_left_out_are_guesses_again() -> None:
     assert {"cluster.join.latency", "die.join.latency"} <= keys
 
 
-def test_fitted_number_without_a_lender_keeps_its_prior() -> None:
+def test_fitted_number_without_a_lender_is_guessed_as_before_its_fit() -> None:
     known = [o for o in observations() if o.machine != "kunpeng920"]
     text = {guess.key: guess.text for guess in guesses("kunpeng920", known, frozenset())}
     assert (text["die.join.inject"], text["socket.join.latency"]) == ("8ns", "10ns")

@@ -33,7 +33,7 @@ def test_score_of_a_log_normal_equals_the_closed_form() -> None:
     assert one(20.0, 0.3).crps(20.0) == pytest.approx(0.3 * (sqrt(2) - 1) / sqrt(pi), rel=1e-6)
 
 
-def test_score_of_a_certain_value_is_the_error_of_its_logarithm() -> None:
+def test_score_of_a_value_without_spread_is_the_error_of_its_logarithm() -> None:
     assert one(20.0, 1e-6).crps(25.0) == pytest.approx(log(25 / 20), rel=1e-4)
 
 

@@ -185,7 +185,7 @@ def test_early_end_of_sst_is_reported(fake_sst: Path) -> None:
     run_folder(e.value)
 
 
-def test_program_without_progress_is_reported(fake_sst: Path) -> None:
+def test_program_without_operations_under_sst_is_reported(fake_sst: Path) -> None:
     write_sst(fake_sst, "echo 'uncore: watchdog hart=1 code=3 time=1000'")
     with pytest.raises(GuestError, match="hart 1 did no operation in 100 simulated ms"):
         api.run(*PLAY, engine="sst")

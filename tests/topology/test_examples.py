@@ -69,7 +69,7 @@ def test_chips_of_the_torus_are_at_most_three_hops_apart() -> None:
     assert hops("torus8").count(1) == 8 * 3
 
 
-def test_the_last_caches_of_the_gb10_differ() -> None:
+def test_last_level_caches_and_kinds_of_cores_of_the_gb10_are_those_of_its_file() -> None:
     machine = load(TOPOLOGIES / "examples/gb10.toml")
     sizes = [r.data_sets * r.data_ways * 64 >> 20 for r in machine.resolvers]
     assert sizes == [8, 16, 16]

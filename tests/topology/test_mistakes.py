@@ -210,7 +210,7 @@ def test_memory_without_a_stop_is_refused(tmp_path: Path) -> None:
         ("a\0b.toml", "cannot read"),
     ],
 )
-def test_error_about_a_wrong_name_proposes_a_right_one(name: str, words: str) -> None:
+def test_error_about_a_wrong_name_proposes_a_right_name(name: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         load(name)
 

@@ -145,7 +145,7 @@ def test_structs_are_made_before_the_native_module_is_built(tmp_path: Path) -> N
         assert (tmp_path / made.name).read_text() == made.read_text()
 
 
-def test_numbers_of_a_core_are_read_by_few_files() -> None:
+def test_headers_of_the_engine_do_not_include_the_numbers_of_a_core() -> None:
     """Changing a number of the core recompiles only the files that read it."""
     assert CHECKOUT
     for part in ("machine_spec.hh", "job_spec.hh"):
