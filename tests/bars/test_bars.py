@@ -94,7 +94,7 @@ def test_wrong_home_of_the_line_increases_the_errors_between_dies() -> None:
     assert np.median(ns[masks["die-remote"]]) > 1.5 * np.median(ns[masks["die-home"]])
 
 
-def test_several_processes_give_the_same_scores_as_one() -> None:
+def test_several_processes_give_the_same_scores_as_one_process() -> None:
     alone, together = (handoff.run(Request(("r2700x", "i54590"), cores=cores)) for cores in (1, 2))
     assert [row["machine"] for row in together.rows] == ["r2700x", "i54590"]
     assert alone.rows == together.rows

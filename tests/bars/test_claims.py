@@ -94,7 +94,7 @@ def test_each_claim_on_file_has_an_answer_and_the_verdict_that_follows_from_it()
     assert table.differences(filed.table(filed.rows(ALL_CLAIMS)), whole=True) == []
 
 
-def test_renewing_some_claims_keeps_the_answers_of_others():
+def test_renewing_some_claims_keeps_the_answers_of_other_claims():
     (row,) = filed.rows(load(["brk-peak"]))
     other = msgspec.structs.replace(row, got=row.got + 1)
     before = table.load(filed.TABLE_NAME)

@@ -30,7 +30,7 @@ def test_dirty_line_homed_at_its_reader_takes_one_directory_lookup_longer() -> N
         assert reader - holder == pytest.approx(lookup, abs=0.1)
 
 
-def test_lines_in_memory_are_read_faster_from_the_readers_node() -> None:
+def test_lines_in_memory_are_read_faster_from_the_readers_node_than_from_another_node() -> None:
     machine = topology.load("e52699v3x2")
     here, away = (
         directory.simulated(machine, directory.CASES[f"memory_{w}"]) for w in ("here", "away")

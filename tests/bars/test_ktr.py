@@ -39,7 +39,7 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
-def test_trace_record_has_the_interval_since_the_previous_one(trace: Path) -> None:
+def test_trace_record_has_the_interval_since_the_previous_record(trace: Path) -> None:
     records = ktr.read(trace)
     assert len(records) == 13
     assert records[0] == ktr.KtrRecord(652, 1, 1040, "PING")

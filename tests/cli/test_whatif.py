@@ -147,7 +147,7 @@ def test_reference_engine_refuses_option_free(uncore):
     assert "native" in outcome.err
 
 
-def test_whatif_in_python_gives_the_rows_of_the_command(uncore):
+def test_whatif_in_python_gives_the_rows_of_the_command_whatif(uncore):
     import uncore as module
 
     effects = module.whatif(*SHARED[:2], 4, ops=300, only=["layout"], seeds=(1,))

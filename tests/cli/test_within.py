@@ -64,7 +64,7 @@ def test_search_is_the_default_and_a_given_length_disables_it(uncore: Command) -
         assert all("level" not in row for row in json.loads(uncore(*JOB, *more, "--json").out))
 
 
-def test_private_counters_of_64_threads_are_two_hundred_times_as_fast_as_a_shared_one(
+def test_private_counters_of_64_threads_are_two_hundred_times_as_fast_as_a_shared_counter(
     uncore: Command,
 ) -> None:
     """Harts start up to two operations apart, and an operation on the shared counter takes

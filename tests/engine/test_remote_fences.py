@@ -105,7 +105,7 @@ def remap_with_fence(
     ],
     ids=str,
 )
-def test_remote_fence_invalidates_the_translation_of_the_page(call: dict[str, int]) -> None:
+def test_remote_fence_invalidates_the_translation_of_the_named_page(call: dict[str, int]) -> None:
     assert remap_with_fence(**call) == (0, NEW_WORD)
 
 

@@ -88,7 +88,7 @@ def test_run_hints_once_at_fences_if_a_program_has_relaxed_orders(uncore):
     assert asks not in uncore(*run)[2]
 
 
-def test_answers_are_reproducible_and_the_source_is_not_changed(uncore):
+def test_output_of_fences_is_reproducible_and_the_source_is_not_changed(uncore):
     before = Path(FLAGS).read_text()
     first, second = (uncore("fences", FLAGS, *QUICK_SEARCH, "--at-once")[1] for _ in range(2))
     assert (

@@ -37,7 +37,7 @@ def test_add_to_an_owned_counter_is_cheap_unless_atomics_are_always_far(atomics:
     )
 
 
-def test_far_add_to_an_owned_counter_takes_5_to_12_times_as_long_as_a_near_one() -> None:
+def test_far_add_to_an_owned_counter_takes_5_to_12_times_as_long_as_a_near_add() -> None:
     """The first add takes longer, because it makes its core give up the line."""
     first, next_ = adds_to_owned_counter("far")
     assert first > 1.5 * next_

@@ -41,7 +41,7 @@ def test_every_file_is_a_lesson_in_the_list():
 
 
 @pytest.mark.parametrize("name", lessons.names())
-def test_lesson_has_all_its_parts(name):
+def test_lesson_has_all_its_sections_in_their_order(name):
     kinds = [type(part).__name__ for part in lessons.read(name).parts]
     assert {"Run", "Predict", "Watch", "Exercise", "TeacherNotes"} <= set(kinds)
     assert kinds.index("Predict") < kinds.index("Run") < kinds.index("Exercise")

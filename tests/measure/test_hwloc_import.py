@@ -216,7 +216,7 @@ def test_family_that_does_not_fit_the_computer_is_named_with_the_reason(tmp_path
     assert len(describe.loads(text).memories) == 4
 
 
-def test_an_old_xml_is_refused_with_the_line_that_converts_it(tmp_path: Path) -> None:
+def test_an_old_xml_is_refused_with_the_command_that_converts_it(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"lstopo-no-graphics -i lstopo\.xml --of xml > new\.xml"):
         described("<topology><object type='Machine'/></topology>", tmp_path)
 

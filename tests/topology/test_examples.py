@@ -30,7 +30,7 @@ def test_an_example_is_short_and_every_number_of_it_has_a_source(file: Path) -> 
         assert number.source not in ("", "unstated"), number
 
 
-def test_handoffs_of_an_example_are_faster_within_a_group(file: Path) -> None:
+def test_handoffs_of_an_example_are_faster_within_a_group_than_between_groups(file: Path) -> None:
     machine = load(file)
     measured = matrix(str(file), sample=8, seeds=[1])
     figures = {

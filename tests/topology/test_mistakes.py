@@ -243,7 +243,7 @@ def test_far_atomics_are_refused_if_the_resolver_keeps_no_data(tmp_path: Path) -
         ("hold=3ns", "unknown key 'hold'"),
     ],
 )
-def test_error_of_an_override_quotes_it(setting: str, words: str) -> None:
+def test_error_about_an_override_quotes_the_override(setting: str, words: str) -> None:
     with pytest.raises(UserError, match=words) as caught:
         load("tr1950x", [setting])
     assert str(caught.value).startswith(f"--with {setting}: ")

@@ -94,7 +94,7 @@ FIRST, LINE = 0x8000_0000, 64
 
 
 @pytest.mark.parametrize(("machine", "slices"), [("i76700k", 4), ("r7900x", 6), ("skylake24", 24)])
-def test_each_slice_is_as_likely_to_own_a_line(machine, slices):
+def test_every_slice_is_equally_likely_to_own_a_line(machine, slices):
     """V10: a line belongs to another slice with each seed; with one seed, lines are distributed
     over slices as in lockstep.
     """
