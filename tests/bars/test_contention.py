@@ -31,7 +31,7 @@ def points(machine: str, kind: str, threads: tuple[int, ...]) -> list[contention
 @pytest.mark.parametrize("machine", QUICK_POINTS)
 def test_errors_of_sampled_predicted_rates_keep_their_bounds(machine: str) -> None:
     few = points(machine, "add", QUICK_POINTS[machine])
-    errors = [abs(point.error) for point in few if point.judged]
+    errors = [abs(point.error) for point in few if point.is_judged]
     assert (
         max(errors) < MAX_ERROR_PCT
         and statistics.median(errors) < contention.CONTENTION_MEDIAN_BAR.bound

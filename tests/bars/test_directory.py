@@ -8,14 +8,14 @@ from uncore import topology
 from uncore.errors import UserError
 from uncore_lab.figures import hardware as figures
 from uncore_lab.validate import directory
-from uncore_lab.validate.bar import past
+from uncore_lab.validate.bar import exceeded
 
 MEASURED = figures.machines_with_figures("directory")
 
 
 def test_errors_of_reading_lines_that_another_core_holds_keep_their_bounds() -> None:
     rows = [row for name in MEASURED for row in directory.rows_of(name)]
-    assert past(directory.values(rows)) == []
+    assert exceeded(directory.values(rows)) == []
     assert [what for name in MEASURED for what in directory.homes_broken(name, rows)] == []
 
 

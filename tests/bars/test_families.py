@@ -66,4 +66,4 @@ def test_fitted_paths_become_shorter_if_hold_is_longer() -> None:
     ]
     assert ways[0] > 1.05 * ways[1]
     assert short.determined["ccx.join.eject"] == short.determined["ccx.join.inject"]
-    assert max(short.off["handoffs"], long.off["handoffs"]) < 0.03
+    assert max(short.kind_errors["handoffs"], long.kind_errors["handoffs"]) < 0.03

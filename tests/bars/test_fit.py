@@ -35,7 +35,7 @@ def test_numbers_fitted_on_the_home_side_predict_the_other_side(name: str) -> No
     """Fits the pairs on the home's side and the class that connects the sides, and compares all
     other pairs.
     """
-    off = numbers.half(name, None)
+    off = numbers.errors_of_half_fit_pct(name, None)
     assert off.size > 100
     assert off.mean() < 6
 

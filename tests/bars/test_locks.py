@@ -14,7 +14,7 @@ from uncore import topology
 from uncore.execution.execute import execute
 from uncore_lab.validate import lock_curves as locks
 from uncore_lab.validate import lockhammer
-from uncore_lab.validate.bar import Bar, past
+from uncore_lab.validate.bar import Bar, exceeded
 from uncore_lab.validate.lock_curves import LockPoint
 from uncore_lab.validate.lockhammer import Ns, Spot
 
@@ -81,10 +81,10 @@ def test_simulated_hold_and_think_are_as_long_as_the_measured_empty_lock_shows()
     held.
     """
     alone, beside = (Spot("broadwell10x2", "cas_lockref", 1000, 5000, n) for n in (1, 2))
-    assert alone.times == {"hold": "999ns", "think": "4997ns", "spin": "time"}
-    assert beside.times == {"hold": "1771ns", "think": "8854ns", "spin": "time"}
+    assert alone.time_parameters == {"hold": "999ns", "think": "4997ns", "spin": "time"}
+    assert beside.time_parameters == {"hold": "1771ns", "think": "8854ns", "spin": "time"}
     held = Spot("broadwell10x2", "swap_mutex", 1000, 5000, 2)
-    assert held.times == beside.times | {"hold": "1000ns"}
+    assert held.time_parameters == beside.time_parameters | {"hold": "1000ns"}
 
 
 def test_hold_is_subtracted_from_the_time_of_a_lock_but_not_of_a_reference_count() -> None:
@@ -120,8 +120,8 @@ def test_knee_is_the_least_thread_count_with_nine_tenths_of_the_best_throughput(
 
 def test_a_bound_that_does_not_hold_is_reported() -> None:
     most, least = Bar("error", 60, 15, "%"), Bar("near", 25, 90, "%", least=True)
-    assert past([(most, 60), (least, 25)]) == []
-    assert past([(most, 61), (least, 24)]) == [most.text(61), least.text(24)]
+    assert exceeded([(most, 60), (least, 25)]) == []
+    assert exceeded([(most, 61), (least, 24)]) == [most.text(61), least.text(24)]
 
 
 @pytest.mark.parametrize("machine", MACHINES)

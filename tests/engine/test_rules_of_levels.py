@@ -238,8 +238,8 @@ def test_directory_does_not_look_up_an_owner_that_it_is_probing() -> None:
 
 def test_queued_request_causes_no_directory_lookup() -> None:
     """R9: core 0 remains the owner (O) after core 1 has read. Core 2's request waits for core 1's
-    Unblock, although the read's transaction has already closed. Core 0's request only waits for its
-    turn.
+    Unblock, although the read's transaction has already closed. Core 0's upgrade is
+    queued behind it. Neither request waits for a lookup.
     """
     lookup = 300
     machine = line(protocol="moesi", resolver={"lookup": lookup * NS, "near": (1, 2)})

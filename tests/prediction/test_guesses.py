@@ -18,7 +18,7 @@ from uncore_lab.predict.guesses import (
     DEVIATION_BY_KIND,
     STATED,
     guesses,
-    learnt,
+    learnt_distribution,
 )
 from uncore_lab.predict.observe import Observation, observations
 
@@ -74,15 +74,19 @@ def test_guess_without_an_interval_has_the_deviation_of_measured_estimates() -> 
         found("kunpeng920 socket.join.latency", 10 * e),
         found("e54650v2 socket.join.inject", 7.65 / e),
     ]
-    factor, basis = learnt("wires", known)
+    factor, basis = learnt_distribution("wires", known)
     assert factor.deviation == pytest.approx(1.0, rel=1e-3)
     assert basis == "3 estimates of wires that were measured later"
 
 
 def test_kind_with_too_few_measured_estimates_keeps_the_assumed_deviation() -> None:
-    assert learnt("cores", [found("e54650v2 core.atomic", 60.7)])[1] == ASSUMED
-    assert learnt("cores", [])[0].deviation == pytest.approx(DEFAULT_DEVIATION, rel=1e-3)
-    assert learnt("clocks", [])[0].deviation == pytest.approx(DEVIATION_BY_KIND["clocks"], rel=1e-3)
+    assert learnt_distribution("cores", [found("e54650v2 core.atomic", 60.7)])[1] == ASSUMED
+    assert learnt_distribution("cores", [])[0].deviation == pytest.approx(
+        DEFAULT_DEVIATION, rel=1e-3
+    )
+    assert learnt_distribution("clocks", [])[0].deviation == pytest.approx(
+        DEVIATION_BY_KIND["clocks"], rel=1e-3
+    )
 
 
 def test_a_number_without_relatives_is_as_uncertain_as_its_file_states(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_stepper_with_hostile_names_runs_no_script_from_them(tmp_path):
 
 
 def test_head_of_a_page_is_in_one_file_only():
-    """Only the module page.py contains the head of a page."""
+    """All writers of pages take the head from this file."""
     assert CHECKOUT
     heads = {
         path.relative_to(CHECKOUT).as_posix()

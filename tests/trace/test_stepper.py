@@ -300,7 +300,7 @@ def test_two_machines_of_64_cores_side_by_side_are_drawn_at_a_legible_size(tmp_p
         (edge,) = shown.locator("#machine .agent rect").first.evaluate_all(
             "boxes => boxes.map(box => getComputedStyle(box).vectorEffect)"
         )
-        assert edge == "non-scaling-stroke"  # finer edges could not be seen
+        assert edge == "non-scaling-stroke"  # edges do not get thinner with the drawing
 
 
 def test_stepper_log_describes_messages_in_words(page):

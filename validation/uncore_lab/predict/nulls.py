@@ -112,11 +112,11 @@ def guesses(name: str, label: str, others: Sequence[str] | None = None) -> dict[
         nearest, ns = max(others_with_class, key=lambda pair: _kinship(target, pair[0]))
         null_guesses["relative"] = Guessed(ns, (nearest.name,))
         null_guesses["scaled"] = Guessed(ns * nearest.ghz / target.ghz, (nearest.name,))
-        null_guesses["family"] = _family(target, nearest, others_with_class)
+        null_guesses["family"] = _guess_of_relatives(target, nearest, others_with_class)
     return null_guesses
 
 
-def _family(
+def _guess_of_relatives(
     target: _KnownMachine,
     nearest: _KnownMachine,
     others_with_class: list[tuple[_KnownMachine, float]],

@@ -152,7 +152,7 @@ def _scores_with_interval(null: str, rows: Sequence[Row]) -> Iterable[float]:
         ]
         deviation = DEVIATION_OVER_MEAN_ERROR * fmean(other_errors) if other_errors else 1.0
         guess = row["measured_ns"] * (1 + row[f"{null}_pct"] / 100)
-        yield one(guess, max(deviation, 0.01)).crps(row["measured_ns"])
+        yield log_normal(guess, max(deviation, 0.01)).crps(row["measured_ns"])
 
 
 def _log_error(null: str, row: Row) -> float:

@@ -153,7 +153,7 @@ def run(request: Request) -> Section:
         columns=COLUMNS,
         rows=[_row(curve) for curve in simulated],
         bars=[(SHAPE_ERROR_BAR, statistics.median(curve.shape_error for curve in simulated))],
-        notes=[_signature(name, simulated) for name in dict.fromkeys(s.machine for s in chosen)],
+        notes=[_step_note(name, simulated) for name in dict.fromkeys(s.machine for s in chosen)],
         pictures=pictures("scaling", table(simulated).rows, DRAWING) if request.pictures else (),
         tables=[table(simulated)],
     )
@@ -210,18 +210,18 @@ def signature(curves: Sequence[ScalingCurve]) -> list[tuple[float, float]]:
     contended = [curve for curve in curves if curve.contended(curve.measured)]
     return [
         (
-            _step(interval, [c.simulated for c in contended]),
-            _step(interval, [c.measured for c in contended]),
+            _median_step(interval, [c.simulated for c in contended]),
+            _median_step(interval, [c.measured for c in contended]),
         )
         for interval in pairwise(range(len(curves[0].series.measured.tasks)))
     ]
 
 
-def _step(interval: tuple[int, int], curves_: Sequence[list[float]]) -> float:
+def _median_step(interval: tuple[int, int], curves_: Sequence[list[float]]) -> float:
     return statistics.median(curve[interval[1]] / curve[interval[0]] for curve in curves_)
 
 
-def _signature(machine: str, curves: Sequence[ScalingCurve]) -> str:
+def _step_note(machine: str, curves: Sequence[ScalingCurve]) -> str:
     curves_of_machine = [curve for curve in curves if curve.series.machine == machine]
     figures = curves_of_machine[0].series.measured
     steps = [
@@ -239,7 +239,7 @@ def _signature(machine: str, curves: Sequence[ScalingCurve]) -> str:
     )
 
 
-def _pair(value: list[float]) -> str:
+def _pair_text(value: list[float]) -> str:
     return f"{value[0]} / {value[1]}"
 
 
@@ -250,7 +250,7 @@ COLUMNS = [
     Column("work", "work"),
     Column("fitted besides", lambda row: ", ".join(row["fitted"]) or EMPTY, left=True),
     Column("shape error factor", "shape_error"),
-    Column("peak at threads", "peak", _pair),
-    Column("knee at threads", "knee", _pair),
-    Column("SMT yield", "smt_yield", _pair),
+    Column("peak at threads", "peak", _pair_text),
+    Column("knee at threads", "knee", _pair_text),
+    Column("SMT yield", "smt_yield", _pair_text),
 ]

@@ -161,7 +161,7 @@ def series(machines: Sequence[str] = ()) -> list[Series]:
     """Returns every measured curve of these machines, or of all machines if none is named."""
     skeletons = _skeletons()
     return [
-        Series(name, benchmark, kind, measured, _stands_for(skeletons, name, benchmark, kind))
+        Series(name, benchmark, kind, measured, _skeleton_of(skeletons, name, benchmark, kind))
         for name in machines or machines_with_figures()
         for measured in [curves_of(name)]
         for benchmark, kinds in measured.millions.items()
@@ -169,7 +169,7 @@ def series(machines: Sequence[str] = ()) -> list[Series]:
     ]
 
 
-def _stands_for(
+def _skeleton_of(
     skeletons: dict[tuple[str, str], Skeleton], machine: str, benchmark: str, kind: str
 ) -> Skeleton:
     try:
