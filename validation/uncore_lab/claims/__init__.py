@@ -34,7 +34,7 @@ from uncore_lab.claims import filed
 from uncore_lab.claims.amounts import Curve, Seed
 from uncore_lab.claims.claim import Claim
 from uncore_lab.claims.collection import load
-from uncore_lab.claims.verdict import NOT_REPRODUCED, NOT_RUN, Row, judge
+from uncore_lab.claims.verdict import NOT_REPRODUCED, NOT_RUN, Row, judged_row
 from uncore_lab.claims.wording import amount, over_seeds, summary, verdict, verdict_counts
 from uncore_lab.results.table import save
 
@@ -107,12 +107,12 @@ def _row(
     for job in runs.values():
         failures = [f for point in results[job].points for f in point.failures]
         if failures or results[job].outcome.partial:
-            return judge(claim, [], failure_of.get(_key(job)) or next(iter(failures), ""))
+            return judged_row(claim, [], failure_of.get(_key(job)) or next(iter(failures), ""))
     curves = {
         name: Curve.of(results[job], {table.name: table.unit for table in job.program.tables})
         for name, job in runs.items()
     }
-    return judge(claim, [claim.amount(by_run) for by_run in _by_seed(curves)])
+    return judged_row(claim, [claim.amount(by_run) for by_run in _by_seed(curves)])
 
 
 def _by_seed(curves: Mapping[str, Mapping[Seed, Curve]]) -> list[dict[str, Curve]]:

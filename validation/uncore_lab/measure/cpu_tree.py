@@ -256,7 +256,7 @@ def _nodes(
         of_group = [_cpus(cores, group) for group in groups]
         if parts and parts <= set(of_group):
             poor = {frozenset(n.cpus) for n in with_cpus if not n.memory and not untold}
-            # parts that may have memory: all parts, if the computer reports none for every part
+            # if the computer reports no memory in any part, each part may have some
             rich = (parts - poor) or parts
             return level, tuple(i for i, cpus in enumerate(of_group) if cpus not in rich), notes
     if len(with_cpus) > 1:

@@ -243,7 +243,7 @@ def transfers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> l
 
 
 def _alternation_ns(bench: Bench, cpus: Sequence[int], way: str, effort: Effort) -> list[float]:
-    """Returns the time of one turn in each run, in ns, in ascending order."""
+    """Returns the time of one operation in each run, in ns, in ascending order."""
     play: Parameters = {"by": way, "rounds": effort.rounds}
     points = [_checked(bench.play("latency/alternate", cpus, play)) for _ in range(effort.runs)]
     return sorted(round(point.elapsed_ps / point.ops / 1000, 1) for point in points)

@@ -76,7 +76,7 @@ PROSE = (
 class ContentionFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
-    quality: str  # of the measurement: A (best), A-, B or C
+    quality: str  # quality of the measurement: A (best), A-, B or C
     source: str
     note: str
     fitted: list[int]
@@ -108,12 +108,12 @@ class ContentionPoint:
         return 100 * (self.simulated / self.measured - 1)
 
     @property
-    def lock(self) -> bool:
+    def is_lock(self) -> bool:
         return KINDS[self.kind][2]
 
     @property
     def is_judged(self) -> bool:
-        return not (self.lock or self.fitted)
+        return not (self.is_lock or self.fitted)
 
     def row(self) -> Row:
         return {
@@ -165,7 +165,7 @@ def table(points: Sequence[ContentionPoint]) -> Table:
 
 def _bar_values(points: Sequence[ContentionPoint]) -> list[Value]:
     judged = [abs(point.error) for point in points if point.is_judged]
-    locks = [abs(point.error) for point in points if point.lock]
+    locks = [abs(point.error) for point in points if point.is_lock]
     values = [(LOCKS_MEDIAN_BAR, statistics.median(locks))] if locks else []
     if judged:
         values += [

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from uncore.errors import UserError
-from uncore_lab.validate.trace_text import numbered, unread
+from uncore_lab.validate.trace_text import numbered, unreadable
 
 RESCHEDULE, CALL = "Rescheduling interrupts", "Function call interrupts"  # Arm's names
 CALL_OF_ONE = "call_function_single"  # call of a single CPU, which has its own vector on x86
@@ -103,7 +103,7 @@ class _Reader:
         match = _RECORD.match(line)
         if not match:
             expected = "[CPU], a time in seconds with its fraction, the event and its fields"
-            raise unread(place, line, expected, EXAMPLE)
+            raise unreadable(place, line, expected, EXAMPLE)
         cpu, event = int(match["cpu"]), match["event"]
         self._check_cpu(place, cpu)
         self.fraction_digits = max(self.fraction_digits, len(match["part"]))
@@ -112,7 +112,7 @@ class _Reader:
         pattern, expected = FIELDS[event]
         fields = re.match(pattern, match["fields"])
         if not fields:
-            raise unread(place, line, f"{event} with {expected}", f"{event}: {EXAMPLES[event]}")
+            raise unreadable(place, line, f"{event} with {expected}", f"{event}: {EXAMPLES[event]}")
         if event in ENTRIES:
             return IpiRecord(ns, cpu, ENTRIES[event], event, None)
         if event == ENTRY:
@@ -141,7 +141,7 @@ class _Reader:
             return
         ranges = _ranges(event, text, self.cpus)
         if ranges is None:
-            raise unread(place, text, "CPUs as a list or as digits of a mask", EXAMPLES[event])
+            raise unreadable(place, text, "CPUs as a list or as digits of a mask", EXAMPLES[event])
         for first, last in ranges:
             self._check_cpu(place, last)
             yield from range(first, last + 1)

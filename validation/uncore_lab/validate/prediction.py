@@ -40,7 +40,7 @@ from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.leave_out import Judged, copied, judged
 from uncore_lab.validate.section import Request, Section
 
-# The intervals are too wide if they contain a larger percentage of the true medians.
+# Intervals that contain a larger percentage of the true medians than this are too wide.
 MAX_INSIDE_PCT = 88
 MIN_JUDGED_CLASSES = 40  # with fewer classes the share inside the intervals is not judged
 X86 = "x86"

@@ -91,7 +91,7 @@ class ScalingCurve:
         """Returns the throughput with all hardware threads divided by that with all cores."""
         return curve[-1] / curve[self.series.measured.tasks.index(self.series.measured.cores)]
 
-    def contended(self, curve: list[float]) -> bool:
+    def is_contended(self, curve: list[float]) -> bool:
         return (
             curve[self.series.measured.tasks.index(self.series.measured.cores)]
             < CONTENDED_BELOW_GAIN
@@ -203,11 +203,11 @@ def _row(curve: ScalingCurve) -> Row:
     }
 
 
-def signature(curves: Sequence[ScalingCurve]) -> list[tuple[float, float]]:
+def step_ratios(curves: Sequence[ScalingCurve]) -> list[tuple[float, float]]:
     """Returns a pair (simulated, measured) for each step from one task count to the next: the
     median ratio of throughput over the series that were contended in the measurement.
     """
-    contended = [curve for curve in curves if curve.contended(curve.measured)]
+    contended = [curve for curve in curves if curve.is_contended(curve.measured)]
     return [
         (
             _median_step(interval, [c.simulated for c in contended]),
@@ -228,7 +228,7 @@ def _step_note(machine: str, curves: Sequence[ScalingCurve]) -> str:
         f"{a} to {b} tasks {simulated:.2f} (measured {measured:.2f}, over all {over_all:.2f})"
         for (a, b), (simulated, measured), over_all in zip(
             pairwise(figures.tasks),
-            signature(curves_of_machine),
+            step_ratios(curves_of_machine),
             figures.steps.ratios,
             strict=True,
         )
