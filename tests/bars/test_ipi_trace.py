@@ -251,7 +251,7 @@ def run_validate(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[objec
     return exit_.value.code, printed.out, printed.err
 
 
-def test_command_prints_the_classes_and_what_it_left_out(
+def test_option_trace_prints_the_classes_and_the_records_left_out(
     trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trace.write_text(FTRACE + entry(90_000_000, 3))

@@ -243,7 +243,7 @@ def test_runs_double_while_their_misses_are_cold() -> None:
     first = 96 * 4 * 10  # ns
     _, rounds, job = search_made_up_runs(
         lambda seed, ns: 100.0, cold_fetches=lambda ns: 30
-    )  # of ns / 10 fetches
+    )  # a run of length `ns` has ns / 10 fetches
     assert rounds == [1, 1, 5] and job.lengths[0].duration == first
     _, rounds, job = search_made_up_runs(lambda seed, ns: 100.0, cold_fetches=lambda ns: 200)
     assert job.lengths[0].duration == 8 * first  # 200 of 3072 fetches

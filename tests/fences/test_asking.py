@@ -71,7 +71,7 @@ def test_order_in_a_macro_is_listed_once_and_uncompiled_code_is_ignored(answers)
     assert (unused["verdict"], unused["runs"]) == ("same code", 0)
 
 
-def test_order_is_needed_if_weakening_it_fails_on_weak_machines_only(answers):
+def test_order_is_needed_even_if_weakening_it_makes_only_weak_machines_fail(answers):
     release, acquire = answers["flags.c:36", "relaxed"], answers["handed.h:4", "relaxed"]
     assert release["verdict"] == acquire["verdict"] == "needed"
     assert "the value is old" in release["failure"]["why"]

@@ -128,7 +128,7 @@ def test_message_about_an_unknown_lesson_lists_the_lessons():
         lessons.read("tickets")
 
 
-def test_command_checks_the_readers_own_file(tmp_path):
+def test_lesson_command_checks_the_readers_own_file(tmp_path):
     source = (CHECKOUT / "workloads/layout/false_sharing.c").read_text()
     (tmp_path / "mine.c").write_text(source)
     words = [sys.executable, "-m", "uncore", "lesson", "check", "sharing", str(tmp_path / "mine.c")]

@@ -49,7 +49,7 @@ def loaded(recorded: Recorded, tmp_path: Path) -> topology.Machine:
 def test_described_machine_of_a_known_family_equals_the_shipped_machine(tmp_path: Path) -> None:
     described = loaded(WHOLE, tmp_path)
     assert {c.level for c in sysfs.read(tmp_path).caches} == {1, 2, 3}
-    assert len(sysfs.read(tmp_path).caches) == 64 + 64 + 16  # none of instructions
+    assert len(sysfs.read(tmp_path).caches) == 64 + 64 + 16  # caches of instructions are left out
     same = (
         "core",
         "levels",
@@ -189,7 +189,7 @@ def test_machine_file_of_this_computer_has_its_harts_and_is_not_overwritten(tmp_
     assert len(hart_of_cpu(machine)) == len(sysfs.read().cpus)
     with pytest.raises(SystemExit) as ended:
         main(["measure", "--topology", str(path)])
-    assert ended.value.code == 2  # is there already
+    assert ended.value.code == 2  # the file exists already
 
 
 @pytest.mark.parametrize(

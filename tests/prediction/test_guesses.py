@@ -110,7 +110,7 @@ ccx.join.latency = {{ value = "9ns", source = "predicted"{} }}
 
 def test_estimate_shared_with_a_measured_machine_is_no_guess() -> None:
     keys = {guess.key for guess in guesses("e52620v4x2", observations(), frozenset())}
-    assert "clocks.uncore" in keys  # its own file's
+    assert "clocks.uncore" in keys  # a number of the machine's own file
     # a number of the family, of which other members were measured
     assert "socket.join.latency" not in keys
 

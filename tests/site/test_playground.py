@@ -399,7 +399,7 @@ def test_workload_can_be_written_run_and_stepped_through_in_the_page(page):
         assert "line 1: 'nonsense'" in shown.text_content("#text-wrong")
         assert (
             shown.text_content("#state") == "line 1 of the text: see below it"
-        )  # message not twice
+        )  # refers to the message instead of repeating it
         assert faults(shown) == []
         shown.fill("#text", LOSES)
         assert marked(shown) is None

@@ -135,7 +135,7 @@ AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
         (1000, OPEN_MPI, (), False),
     ],
 )
-def test_open_mpi_as_root_needs_two_variables(
+def test_open_mpi_as_root_needs_two_environment_variables(
     fake_sst: Path,
     monkeypatch: pytest.MonkeyPatch,
     user: int,

@@ -168,7 +168,7 @@ def test_one_error_names_all_missing_keys_of_a_machine_file(tmp_path: Path) -> N
     ]  # fmt: skip
 
 
-def test_machine_file_that_extends_no_other_takes_the_defaults(tmp_path: Path) -> None:
+def test_machine_file_that_extends_no_file_takes_the_defaults(tmp_path: Path) -> None:
     assert load_text(tmp_path, ALONE).os.quantum == 10**9  # a millisecond
 
 

@@ -75,7 +75,11 @@ def test_every_field_and_key_has_a_description(part: type) -> None:
         ),
         ('service = "4cy"', 'servise = "4cy"', r":22: .*resolver.servise'.*resolver.service'"),
         ("[memory]", "[messages]\nconrol = 3\n[memory]", r":26: .*conrol'.*'messages.control'"),
-        ('inject = "2ns"', 'size = "3x2"', r":14: unknown key 'socket.join.size'"),  # no mesh
+        (
+            'inject = "2ns"',
+            'size = "3x2"',
+            r":14: unknown key 'socket.join.size'",
+        ),  # not a mesh, so it has no size
         ('inject = "2ns"', "inject = {a = 2}", r":14: 'socket.join.inject' expects a value"),
     ],
 )

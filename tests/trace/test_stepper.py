@@ -294,7 +294,7 @@ def test_two_machines_of_64_cores_side_by_side_are_drawn_at_a_legible_size(tmp_p
     made = record(job("mesh:8x8", threads=2, ops=2), Window(around="measured"))
     (tmp_path / "w.html").write_text(page_of([made, made], ""))
     with opened(tmp_path / "w.html") as shown:
-        shown.keyboard.press("c")  # all of it
+        shown.keyboard.press("c")  # shows the whole machine
         for place in ("#machine", "#machine-1"):
             assert shown.locator(place).bounding_box()["height"] > 350
         (edge,) = shown.locator("#machine .agent rect").first.evaluate_all(
