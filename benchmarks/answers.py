@@ -101,7 +101,7 @@ def row(name: str, executed: bool) -> dict[str, Any]:
     return counts
 
 
-def worse(row_: dict[str, Any]) -> Iterator[str]:
+def worse_counts(row_: dict[str, Any]) -> Iterator[str]:
     """Yields a sentence for each count that is more than 2 % above that in answers.toml."""
     recorded = kept_counts().get(row_["question"], {})
     for length in COUNTS:
@@ -153,7 +153,7 @@ def main() -> int:
     if chosen.renew:
         KEPT_ANSWERS.write_text(text({**recorded, **{row_["question"]: row_ for row_ in rows}}))
         return 0
-    above = [sentence for row_ in rows for sentence in worse(row_)]
+    above = [sentence for row_ in rows for sentence in worse_counts(row_)]
     for sentence in above:
         print(f"more than 2 % above what is kept: {sentence}")
     return int(bool(above))

@@ -141,11 +141,11 @@ def collected(jobs: Sequence[Job], module: Path) -> list[int]:
         runs = [Path(folder, process) for process in ran.stdout.split()]
         if ran.returncode:
             failed = jobs[max(0, len(runs) - 1)]
-            sys.exit(why(failed, module, ran.stderr.strip() or ran.stdout.strip()))
+            sys.exit(failure_text(failed, module, ran.stderr.strip() or ran.stdout.strip()))
         return [int(run.read_text().split("totals: ")[1]) for run in runs]
 
 
-def why(job_: Job, module: Path, output: str) -> str:
+def failure_text(job_: Job, module: Path, output: str) -> str:
     """Returns a sentence on what to do about a run that failed under valgrind."""
     if "unhandled instruction" in output or "SIGILL" in output:
         return (
@@ -198,7 +198,7 @@ def kept_counts() -> dict[str, dict[str, float]]:
     return tomllib.loads(KEPT_COUNTS.read_text()) if KEPT_COUNTS.exists() else {}
 
 
-def worse(row: Row, counts: Mapping[str, Any]) -> Iterator[str]:
+def worse_counts(row: Row, counts: Mapping[str, Any]) -> Iterator[str]:
     """Yields a sentence for each count that is more than 2 % above that in counts.toml."""
     for count, recorded in kept_counts().get(row.name, {}).items():
         if counts.get(count) and counts[count] > recorded * MAX_COUNT_RATIO:
@@ -233,19 +233,19 @@ def main() -> int:
     chosen = {row: counted(row) for row in ROWS if arguments_.only in row.name}
     times = {row: row_["times"] for row, row_ in chosen.items()}
     executed = instructions(times, arguments_.build) if counts_instructions else {}
-    rows, found_worse = [], []
+    rows, all_worse = [], []
     for row, counts in chosen.items():
         row_: dict[str, Any] = {"row": row.name, "per": row.per, **counts}
         row_ |= {"instructions": executed[row]} if counts_instructions else {}
-        found_worse += worse(row, row_)
+        all_worse += worse_counts(row, row_)
         rows.append(row_ | {"kept": kept_counts().get(row.name, {}).get("instructions")})
     emit(rows, False, COLUMNS)
     if arguments_.renew:
         KEPT_COUNTS.write_text(text({**kept_counts(), **{row["row"]: row for row in rows}}))
         return 0
-    for line in found_worse:
+    for line in all_worse:
         print(f"more than 2 % above what is kept: {line}")
-    return int(bool(found_worse))
+    return int(bool(all_worse))
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ def _run(case: Case) -> tuple[float, dict[str, int], int, int]:
     return seconds, engine.counters(), sum(h["instructions"] for h in engine.harts()), ops
 
 
-def growth(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+def growth_lines(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yields a line for each question: how many times longer a transaction takes among 1,024 harts
     than among 16.
     """
@@ -168,7 +168,7 @@ def main() -> None:
         print(json.dumps({"host": platform.processor() or platform.machine(), "rows": rows}))
     else:
         emit(rows, False, COLUMNS)
-        print("", *growth(rows), sep="\n")
+        print("", *growth_lines(rows), sep="\n")
 
 
 if __name__ == "__main__":

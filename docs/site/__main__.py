@@ -47,7 +47,7 @@ hashes as those of `uncore run`.
 
 def main(matrices: Path | None = None) -> None:
     shutil.rmtree(PAGES, ignore_errors=True)
-    manual(PAGES)
+    copy_manual(PAGES)
     reference.write(PAGES)
     results.write(PAGES / "docs")
     gallery.write(PAGES / "machines", matrices)
@@ -59,7 +59,7 @@ def main(matrices: Path | None = None) -> None:
     (PAGES / "playground.md").write_text(PLAY)
     for name in ("offline.css", "scrolls.js"):
         shutil.copy(HERE / name, PAGES)
-    (PAGES / "iframe-worker.js").write_text(searches())
+    (PAGES / "iframe-worker.js").write_text(search_script())
     mkdocs_command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     subprocess.run([*mkdocs_command, HERE / "mkdocs.yml"], check=True, env=environment)
@@ -70,7 +70,7 @@ def main(matrices: Path | None = None) -> None:
     print(f"site: {SITE / 'index.html'}")
 
 
-def searches() -> str:
+def search_script() -> str:
     """Returns a script that makes search work in pages that are opened as files. It contains the
     search worker of the theme.
     """
@@ -80,7 +80,7 @@ def searches() -> str:
     return f"const SEARCH_WORKER = {text};\n{(HERE / 'searches.js').read_text()}"
 
 
-def manual(pages: Path) -> None:
+def copy_manual(pages: Path) -> None:
     """Copies the repository's Markdown files, and all files that they link to."""
     sources = [TOP / name for name in FIRST] + sorted((TOP / "docs").glob("*.md"))
     sources += [TOP / "docs/lessons/README.md"]

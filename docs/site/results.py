@@ -115,7 +115,7 @@ def _with_links_from_results(prose: str) -> str:
 def _ledger() -> str:
     parts = [LEDGER]
     for day in dict.fromkeys(entry.date for entry in entries()):
-        section = blind.of_day(day)
+        section = blind.section_of_day(day)
         parts += [f"## {section.title}\n", markdown.table(section.rows, section.columns)]
         parts += [markdown.bullets(section.notes)] if section.notes else []
     return "\n".join(parts)

@@ -59,7 +59,7 @@ def test_source_of_a_fitted_family_number_names_its_machines() -> None:
 
 
 @pytest.mark.parametrize("name", figures.machines_with_figures())
-def test_only_numbers_of_cores_and_levels_are_free_to_be_fitted(name: str) -> None:
+def test_only_numbers_of_cores_and_levels_can_be_fitted(name: str) -> None:
     machine = topology.load(name)
     components = ("core.", *(f"{level}." for level in machine.levels))
     assert all(key.startswith(components) for key in free_number_keys(machine))
@@ -74,7 +74,9 @@ def test_only_numbers_of_cores_and_levels_are_free_to_be_fitted(name: str) -> No
         ("r5950x", "ccx.join.inject=6ns"),
     ],
 )
-def test_machine_with_a_wrong_number_scores_worse(name: str, change: str) -> None:
+def test_machine_with_a_wrong_number_has_larger_errors_than_the_shipped_machine(
+    name: str, change: str
+) -> None:
     hardware = figures.read(name)
     right, wrong = topology.load(name), topology.load(name, [change])
     measured = figures.matrix_of_figures(hardware, right)
@@ -92,7 +94,7 @@ def test_wrong_home_of_the_line_increases_the_errors_between_dies() -> None:
     assert np.median(ns[masks["die-remote"]]) > 1.5 * np.median(ns[masks["die-home"]])
 
 
-def test_several_processes_give_the_same_scores_as_one() -> None:
+def test_several_processes_give_the_same_scores_as_one_process() -> None:
     alone, together = (handoff.run(Request(("r2700x", "i54590"), cores=cores)) for cores in (1, 2))
     assert [row["machine"] for row in together.rows] == ["r2700x", "i54590"]
     assert alone.rows == together.rows

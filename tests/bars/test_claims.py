@@ -21,7 +21,7 @@ from uncore_lab.claims.amounts import Amounts, Curve
 from uncore_lab.claims.claim import Claim, Run, claim
 from uncore_lab.claims.collection import Subject, figures, load, subjects, unasked
 from uncore_lab.claims.ranges import about, because, exactly, figure, stated
-from uncore_lab.claims.verdict import judge, verdict
+from uncore_lab.claims.verdict import judged_row, verdict
 from uncore_lab.claims.wording import over_seeds
 from uncore_lab.claims.wording import verdict as worded
 from uncore_lab.results import table
@@ -94,7 +94,7 @@ def test_each_claim_on_file_has_an_answer_and_the_verdict_that_follows_from_it()
     assert table.differences(filed.table(filed.rows(ALL_CLAIMS)), whole=True) == []
 
 
-def test_renewing_some_claims_keeps_the_answers_of_others():
+def test_renewing_some_claims_keeps_the_answers_of_other_claims():
     (row,) = filed.rows(load(["brk-peak"]))
     other = msgspec.structs.replace(row, got=row.got + 1)
     before = table.load(filed.TABLE_NAME)
@@ -261,7 +261,7 @@ def test_verdict_follows_from_the_expected_range_and_the_answer(
     expected, neutral, fitted, got, verdict
 ):
     each = claim_answered_by(slower, expected=stated(*expected), neutral=neutral, fitted=fitted)
-    row = judge(each, [] if got is None else [got])
+    row = judged_row(each, [] if got is None else [got])
     assert (row.verdict, row.got, row.agree) == (verdict, got, row.seeds)
 
 
@@ -276,14 +276,14 @@ def test_verdict_follows_from_the_expected_range_and_the_answer(
     ],
 )
 def test_verdict_shows_how_many_seeds_agree_with_it(answers, got, agree, words):
-    row = judge(claim_answered_by(slower, expected=stated(10, 20), neutral=1), answers)
+    row = judged_row(claim_answered_by(slower, expected=stated(10, 20), neutral=1), answers)
     assert (row.got, row.agree, worded(row)) == (got, agree, words)
     assert (row.got_min, row.got_max) == (min(answers), max(answers))
 
 
 def test_answers_over_seeds_are_shown_from_least_to_greatest():
-    assert over_seeds(judge(claim_answered_by(slower), [25, 15, 19])) == "15 to 25 x"
-    assert over_seeds(judge(claim_answered_by(slower), [15, 15, 15])) == "-"
+    assert over_seeds(judged_row(claim_answered_by(slower), [25, 15, 19])) == "15 to 25 x"
+    assert over_seeds(judged_row(claim_answered_by(slower), [15, 15, 15])) == "-"
 
 
 def test_width_of_an_expected_range_follows_from_its_kind():

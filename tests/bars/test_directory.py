@@ -8,14 +8,14 @@ from uncore import topology
 from uncore.errors import UserError
 from uncore_lab.figures import hardware as figures
 from uncore_lab.validate import directory
-from uncore_lab.validate.bar import past
+from uncore_lab.validate.bar import exceeded
 
 MEASURED = figures.machines_with_figures("directory")
 
 
 def test_errors_of_reading_lines_that_another_core_holds_keep_their_bounds() -> None:
     rows = [row for name in MEASURED for row in directory.rows_of(name)]
-    assert past(directory.values(rows)) == []
+    assert exceeded(directory.values(rows)) == []
     assert [what for name in MEASURED for what in directory.homes_broken(name, rows)] == []
 
 
@@ -30,7 +30,7 @@ def test_dirty_line_homed_at_its_reader_takes_one_directory_lookup_longer() -> N
         assert reader - holder == pytest.approx(lookup, abs=0.1)
 
 
-def test_lines_in_memory_are_read_faster_from_the_readers_node() -> None:
+def test_lines_in_memory_are_read_faster_from_the_readers_node_than_from_another_node() -> None:
     machine = topology.load("e52699v3x2")
     here, away = (
         directory.simulated(machine, directory.CASES[f"memory_{w}"]) for w in ("here", "away")

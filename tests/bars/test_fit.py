@@ -35,7 +35,7 @@ def test_numbers_fitted_on_the_home_side_predict_the_other_side(name: str) -> No
     """Fits the pairs on the home's side and the class that connects the sides, and compares all
     other pairs.
     """
-    off = numbers.half(name, None)
+    off = numbers.errors_of_half_fit_pct(name, None)
     assert off.size > 100
     assert off.mean() < 6
 
@@ -63,13 +63,13 @@ def test_stops_of_renamed_cores_are_found_again() -> None:
     assert ours == pytest.approx(theirs, abs=0.05)
 
 
-def test_a_renumbered_map_keeps_its_floorplan() -> None:
+def test_only_the_core_numbers_of_a_floorplan_change_if_its_cores_are_renumbered() -> None:
     text = 'map = """\n    u   0+1 b0\n    b0  2   .\n"""\nsize = "2MiB"\n'
     moved = stops.renumber(text, CoreOrder((2, 0, 1), 2, 1.0))
     assert moved == 'map = """\n    u   2+0 b0\n    b0  1   .\n"""\nsize = "2MiB"\n'
 
 
-def test_fit_changes_a_number_in_proportion_to_the_one_that_it_follows() -> None:
+def test_fit_changes_a_number_in_proportion_to_the_number_that_it_follows() -> None:
     free_numbers = numbers.prepare("r5950x", None).free_numbers
     assert free_numbers["ccx.join.inject"].followers == (("ccx.join.eject", 1.0),)
     assert free_numbers["ccx.join.inject"].settings(3.0) == [

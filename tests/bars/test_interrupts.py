@@ -19,7 +19,7 @@ def test_one_interrupt_latency_of_each_machine_is_fitted_and_reproduced(name: st
     assert all(row["simulated"] > 0 for row in rows)
 
 
-def test_shared_line_costs_nothing_inside_a_chip_and_much_across_chips() -> None:
+def test_rates_of_interrupts_with_a_line_shared_inside_and_across_chips_keep_their_bounds() -> None:
     storm = FIGURES_BY_MACHINE["power9x2"].storm
     assert storm
     few = msgspec.structs.replace(storm, threads=[16, 64, 128], one=[storm.one[0], 17.065, 9.949])
@@ -31,7 +31,7 @@ def test_shared_line_costs_nothing_inside_a_chip_and_much_across_chips() -> None
 
 
 @pytest.mark.long
-def test_line_shared_by_four_chips_costs_less_than_measured() -> None:
+def test_line_that_interrupts_share_on_four_chips_costs_less_than_measured() -> None:
     """The simulated cost is lower than the measured one (docs/deviations.md). A change of the model
     that removes this deviation must change that page.
     """
@@ -47,7 +47,7 @@ def test_line_shared_by_four_chips_costs_less_than_measured() -> None:
     assert 15 < one < 50 and abs(node) < 15
 
 
-def test_broadcast_time_is_linear_in_harts_only_with_single_interrupts() -> None:
+def test_broadcast_time_is_linear_in_harts_only_without_multicast() -> None:
     rows, past = interrupts.broadcasts(2)
     assert past == []
     assert rows[0]["simulated"] > 0.99 and rows[1]["simulated"] < 0.7

@@ -135,7 +135,7 @@ def test_cpus_of_a_send_may_be_written_as_a_list_or_a_mask(
     assert [*(read(trace, machine).records[0].targets or ())] == targets
 
 
-def test_calls_that_linux_queues_are_no_interrupts(trace: Path) -> None:
+def test_calls_that_linux_queues_are_not_counted_as_interrupts(trace: Path) -> None:
     """Linux 6.4 records sent and queued calls with the same event."""
     queued, sent = (send(5, 0, 1, f"{name}+0x0") for name in ("do_flush_tlb_all", HANDLER))
     found = paired(trace, queued, sent, entry(900, 1, "call_function_single"))
@@ -251,7 +251,7 @@ def run_validate(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[objec
     return exit_.value.code, printed.out, printed.err
 
 
-def test_command_prints_the_classes_and_what_it_left_out(
+def test_option_trace_prints_the_classes_and_the_records_left_out(
     trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trace.write_text(FTRACE + entry(90_000_000, 3))
@@ -272,7 +272,7 @@ def test_command_prints_the_classes_and_what_it_left_out(
         (("ccx:2x2", "--home", "node0"), "leave the other options out"),
     ],
 )
-def test_trace_with_several_machines_or_other_options_is_refused(
+def test_option_trace_is_refused_with_no_or_several_machines_or_with_all_or_home(
     words: tuple[str, ...], message: str, trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trace.write_text(PERF)

@@ -39,21 +39,23 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
-def test_trace_record_has_the_interval_since_the_previous_one(trace: Path) -> None:
+def test_trace_record_has_the_interval_since_the_previous_record(trace: Path) -> None:
     records = ktr.read(trace)
     assert len(records) == 13
     assert records[0] == ktr.KtrRecord(652, 1, 1040, "PING")
     assert (records[-2].ns, records[-1].event) == (None, "PASSIVE_IPI")
 
 
-def test_event_names_mark_the_rest_of_a_pipeline_and_wakeups_across_cpus(trace: Path) -> None:
+def test_named_events_tell_later_pipeline_records_and_wakeups_by_another_cpu_apart(
+    trace: Path,
+) -> None:
     names = [event for event, _ in ktr.named(ktr.read(trace))]
     assert names[2:5] == ["PIPELINE", "PIPELINE+", "PIPELINE+"]
     assert names[6:8] == ["WAKEUP_END", "TSLEEP_END"]
     assert names[9:11] == ["WAKEUP_END, other", "TSLEEP_END, other"]
 
 
-def test_each_traced_event_is_simulated_with_the_cost_of_its_record(trace: Path) -> None:
+def test_simulated_time_of_a_traced_event_follows_the_numbers_of_the_machine(trace: Path) -> None:
     rows = ktr.compare(ktr.read(trace), "athlonx2-3800", {}, 40)
     row_of = {(row["event"], row["cpu"]): row for row in rows}
     assert row_of["PIPELINE+", 0]["median_ns"] == pytest.approx(92.5)

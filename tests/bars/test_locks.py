@@ -14,7 +14,7 @@ from uncore import topology
 from uncore.execution.execute import execute
 from uncore_lab.validate import lock_curves as locks
 from uncore_lab.validate import lockhammer
-from uncore_lab.validate.bar import Bar, past
+from uncore_lab.validate.bar import Bar, exceeded
 from uncore_lab.validate.lock_curves import LockPoint
 from uncore_lab.validate.lockhammer import Ns, Spot
 
@@ -38,7 +38,7 @@ def test_every_lock_curve_on_file_has_a_time_for_each_number_of_threads(machine:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_simulated_threads_are_placed_as_the_measured_ones_were_pinned(machine: str) -> None:
+def test_simulated_threads_are_placed_as_the_measured_threads_were_pinned(machine: str) -> None:
     """On all hosts the threads of a core are filled one after the other; x86-1 fills one complex
     after the other.
     """
@@ -81,10 +81,10 @@ def test_simulated_hold_and_think_are_as_long_as_the_measured_empty_lock_shows()
     held.
     """
     alone, beside = (Spot("broadwell10x2", "cas_lockref", 1000, 5000, n) for n in (1, 2))
-    assert alone.times == {"hold": "999ns", "think": "4997ns", "spin": "time"}
-    assert beside.times == {"hold": "1771ns", "think": "8854ns", "spin": "time"}
+    assert alone.time_parameters == {"hold": "999ns", "think": "4997ns", "spin": "time"}
+    assert beside.time_parameters == {"hold": "1771ns", "think": "8854ns", "spin": "time"}
     held = Spot("broadwell10x2", "swap_mutex", 1000, 5000, 2)
-    assert held.times == beside.times | {"hold": "1000ns"}
+    assert held.time_parameters == beside.time_parameters | {"hold": "1000ns"}
 
 
 def test_hold_is_subtracted_from_the_time_of_a_lock_but_not_of_a_reference_count() -> None:
@@ -110,7 +110,7 @@ def test_law_of_a_ticket_lock_is_fitted_to_the_points_of_one_socket() -> None:
     assert real == pytest.approx((85, 15.4), rel=0.1)
 
 
-def test_the_knee_is_where_throughput_stops_growing() -> None:
+def test_knee_is_the_least_thread_count_with_nine_tenths_of_the_best_throughput() -> None:
     spots = [Spot("skylake24", "ticket_spinlock", 200, 1000, n) for n in (1, 2, 4, 8)]
     ours, real = locks._knees(curve(spots, [1200, 600, 310, 300]))
     assert (ours, real) == (4, 4)
@@ -120,8 +120,8 @@ def test_the_knee_is_where_throughput_stops_growing() -> None:
 
 def test_a_bound_that_does_not_hold_is_reported() -> None:
     most, least = Bar("error", 60, 15, "%"), Bar("near", 25, 90, "%", least=True)
-    assert past([(most, 60), (least, 25)]) == []
-    assert past([(most, 61), (least, 24)]) == [most.text(61), least.text(24)]
+    assert exceeded([(most, 60), (least, 25)]) == []
+    assert exceeded([(most, 61), (least, 24)]) == [most.text(61), least.text(24)]
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -160,7 +160,7 @@ def test_each_seed_measures_a_line_at_one_of_the_slices() -> None:
         ("i76700k", {"seeds": range(5, 11)}, 6, 50),
     ],
 )
-def test_seeds_share_the_round_trips_of_a_pair(
+def test_matrix_with_more_seeds_measures_fewer_round_trips_for_each_seed(
     machine: str, words: dict[str, Any], seeds: int, rounds: int | None
 ) -> None:
     """A random slice needs more seeds, but no more rounds in total; other matrices keep their

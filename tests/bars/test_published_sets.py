@@ -51,7 +51,7 @@ def test_runs_of_a_judging_set_pass_their_self_checks_on_another_machine(name: s
         assert native.run(job, frozenset())["failures"] == []
 
 
-def test_published_sets_cover_enough_machines_and_two_socket_systems() -> None:
+def test_published_sets_cover_at_least_five_machines_and_two_with_several_sockets() -> None:
     published = [sets.read(name) for name in sets.names()]
     machines = {each.machine: load(each.simulated) for each in published}
     sockets = [machine for machine in machines.values() if "socket" in machine.levels]

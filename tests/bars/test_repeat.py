@@ -45,7 +45,7 @@ def test_differences_of_pairs_that_are_sums_of_parts_of_cores_are_structure(name
     assert structured(machine, flat(machine, noise=1, parts=5)) == [meet]
 
 
-def test_differences_of_cores_that_their_siblings_repeat_are_structure() -> None:
+def test_differences_of_core_pairs_that_recur_among_sibling_harts_are_structure() -> None:
     machine = topology.load(SMT)
     cores = np.random.default_rng(3).normal(100, 5, (machine.cores, machine.cores))
     ns = np.kron(cores + cores.T, np.ones((2, 2))) + flat(machine, noise=1)

@@ -76,7 +76,7 @@ def test_sampled_figures_equal_those_on_file(name: str) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_all_figures_equal_those_on_file_and_every_bar_holds(name: str) -> None:
     section = EXPERIMENTS[name](Request(cores=2))
-    assert section.past == []
+    assert section.exceeded == []
     assert [line for table in section.tables for line in differences(table, whole=True)] == []
     filed = {line["bar"]: line for line in load("bars") if line["experiment"] == name}
     assert filed.keys() == {bar.what for bar, _ in section.bars}
@@ -111,7 +111,7 @@ def test_a_figure_that_changed_is_named_with_both_values(
     assert message in "; ".join(words) and len(words) == bool(message)
 
 
-def test_row_that_a_whole_computed_table_no_longer_has_is_named(mine: Table) -> None:
+def test_filed_row_that_is_missing_from_a_whole_computed_table_is_named(mine: Table) -> None:
     other = replace(mine, rows=[])
     assert differences(other) == []
     assert differences(other, whole=True) == ["mine.csv: a: no longer computed"]
@@ -130,7 +130,7 @@ def test_bars_on_file_have_the_limits_of_their_experiments_and_hold() -> None:
         assert stated.holds(value), line
 
 
-def test_rows_on_file_are_drawn_as_curves_beside_measured_ones() -> None:
+def test_rows_on_file_are_drawn_as_curves_beside_measured_curves() -> None:
     (picture,) = curves.pictures("contention", load("contention"), contention.DRAWING)
     assert [panel.title for panel in picture.panels] == contention.machines_with_figures()
     add = {panel.title: panel.series for panel in picture.panels}["i76700hq"]

@@ -86,6 +86,6 @@ def test_peak_knee_smt_yield_and_shape_error_follow_from_the_points_of_a_curve()
     assert curve.peak(curve.simulated) == 4
     assert curve.knee([1, 1.9, 2, 2, 2, 2, 2]) == 4
     assert curve.smt_yield(curve.simulated) == 1.5
-    assert curve.contended(curve.simulated)
+    assert curve.is_contended(curve.simulated)
     assert curve.shape_error == pytest.approx((2 * 1 * 2 * 2 * 2 * 1.5) ** (1 / 6))
-    assert scaling.signature([curve])[0] == (4, 2)
+    assert scaling.step_ratios([curve])[0] == (4, 2)

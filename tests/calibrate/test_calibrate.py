@@ -118,7 +118,7 @@ def test_calibration_finds_the_stops_of_renamed_cores(tmp_path) -> None:
     assert str(fitted.choice).count("\n") == 0
 
 
-def test_number_at_a_fixed_ratio_to_another_changes_with_it() -> None:
+def test_follower_of_a_free_number_is_set_to_its_ratio_of_that_number() -> None:
     across = free_numbers_of("tr3960x")["socket.join.dy"]
     assert across.followers == (("socket.join.dx", 0.354),)
     assert across.settings(10.0)[1] == "socket.join.dx=3.540000ns"

@@ -63,7 +63,7 @@ def test_a_number_with_a_deviation_above_30_per_cent_is_undetermined() -> None:
     assert len(undetermined(fitted(0.03 * UNIT_SLOPES))) == 3
 
 
-def test_numbers_that_the_data_cannot_tell_apart_are_named_with_their_shares() -> None:
+def test_numbers_that_the_data_cannot_tell_apart_are_named_with_their_joint_changes() -> None:
     slopes = np.array([UNIT_SLOPES[0], UNIT_SLOPES[1], UNIT_SLOPES[1] / 2])
     [sentence] = undetermined(fitted(slopes))
     assert sentence == "moved together the matrix cannot tell: b -5 %, c +10 %"
@@ -72,7 +72,7 @@ def test_numbers_that_the_data_cannot_tell_apart_are_named_with_their_shares() -
     assert undetermined(fitted(aside)) == ["moved together the matrix cannot tell: b +10 %, c -5 %"]
 
 
-def test_larger_residuals_make_numbers_less_certain() -> None:
+def test_deviations_of_fitted_numbers_grow_with_the_residuals() -> None:
     """Six residuals of 0.25 and three numbers leave three degrees of freedom: a
     deviation of 0.35.
     """

@@ -14,7 +14,7 @@ from uncore_lab.fitting.solve import (
     PAIRS_WEIGHT,
     ClassTarget,
     FitPart,
-    present,
+    pairs_in_all,
     solve,
 )
 
@@ -112,5 +112,5 @@ def test_pairs_and_classes_that_nobody_measured_are_left_out() -> None:
     measured[0, 0] = other[0, 1] = np.nan
     row, corner = np.zeros((2, 3, 3), dtype=bool)
     row[0] = corner[0, 0] = True
-    left = present({"row": row, "corner": corner}, measured, other)
+    left = pairs_in_all({"row": row, "corner": corner}, measured, other)
     assert list(left) == ["row"] and left["row"][0].tolist() == [False, False, True]

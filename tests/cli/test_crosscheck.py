@@ -179,7 +179,7 @@ def test_convention_that_the_machine_cannot_adopt_is_skipped() -> None:
     assert "unblock" not in explained.overrides
 
 
-def test_cache_of_the_outside_engine_explains_a_level_without_one() -> None:
+def test_cache_of_the_outside_engine_explains_the_time_of_a_level_without_a_cache() -> None:
     """The convention gives the level a cache as slow as memory. Settings that the bus already has
     are not listed.
     """
@@ -199,7 +199,7 @@ def test_two_conventions_that_help_only_together_are_found() -> None:
     assert explained.matches and {"core.hold", "system.data"} < explained.overrides.keys()
 
 
-def test_difference_of_times_that_one_slice_on_both_sides_removes_is_explained(
+def test_difference_of_times_is_explained_if_one_slice_on_both_sides_removes_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The outside engine follows the model, but maps all lines to the last of many slices."""

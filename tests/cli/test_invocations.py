@@ -44,7 +44,7 @@ def test_traceback_and_unknown_status_are_findings(tmp_path, output, status, exp
 
 
 @pytest.mark.parametrize("name", ["p.png", "p.svg", "m.csv", "l.parquet", "r.json"])
-def test_half_written_or_missing_file_counts_as_damaged_and_an_unchanged_one_does_not(
+def test_half_written_or_missing_file_counts_as_damaged_and_an_unchanged_file_does_not(
     tmp_path, name
 ):
     path = tmp_path / name

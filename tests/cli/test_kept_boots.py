@@ -59,7 +59,7 @@ def test_console_of_a_continued_boot_includes_the_text_printed_before(boot, unco
 @pytest.mark.parametrize(
     "more", ["--append quiet", "--harts 1", "--memory 32MiB", "--with core.clock=2GHz"]
 )
-def test_boot_with_any_other_setting_starts_from_scratch(boot, more):
+def test_boot_whose_settings_differ_from_the_kept_boot_starts_from_scratch(boot, more):
     boot()
     assert not CONTINUED.search(boot(*more.split()).err)
     assert CONTINUED.search(boot().err)
@@ -75,7 +75,7 @@ def test_boot_of_another_kernel_or_copy_of_uncore_starts_from_scratch(boot, monk
 
 
 @pytest.mark.parametrize("spoil", [lambda b: b[:-9], lambda b: b"", lambda b: b[:-1] + b"\xff"])
-def test_damaged_kept_boot_is_replaced_by_a_new_one(boot, spoil):
+def test_damaged_kept_boot_is_replaced_by_a_new_boot(boot, spoil):
     first = boot()
     content = kept_boots_on_disk()[0].read_bytes()
     kept_boots_on_disk()[0].write_bytes(spoil(content))
@@ -99,7 +99,7 @@ def test_kept_boots_in_a_folder_that_others_may_write_are_not_used(boot, may_wri
 
 
 @pytest.mark.parametrize("may_write", [stat.S_IWGRP, stat.S_IWOTH], ids=["group", "others"])
-def test_kept_boot_that_others_may_write_is_replaced_by_a_new_one(boot, may_write):
+def test_kept_boot_that_others_may_write_is_replaced_by_a_new_boot(boot, may_write):
     """A file that only its owner may write is used, even if others may enter its folder."""
     first = boot()
     kept_boots.BOOTS_FOLDER.chmod(0o755)
@@ -143,7 +143,7 @@ def test_oldest_kept_boots_are_deleted_if_the_folder_is_full(boot, monkeypatch):
     assert [bool(CONTINUED.search(boot("--append", a).err)) for a in "dca"] == [1, 1, 0]
 
 
-def test_continued_boot_saves_the_same_state_as_an_uninterrupted_one(boot, uncore):
+def test_continued_boot_saves_the_same_state_as_an_uninterrupted_boot(boot, uncore):
     first = boot("--state", "one")
     again = boot("--state", "two")
     assert CONTINUED.search(again.err)
@@ -153,7 +153,7 @@ def test_continued_boot_saves_the_same_state_as_an_uninterrupted_one(boot, uncor
     assert outputs == [first.out] * 2
 
 
-def test_boot_that_saves_a_state_at_another_time_starts_from_scratch(boot):
+def test_boot_that_saves_its_state_before_the_time_of_the_kept_boot_starts_from_scratch(boot):
     boot()
     result = boot("--state", "one", "--save-at", "1us")
     assert (result.status, CONTINUED.search(result.err)) == (0, None)

@@ -96,7 +96,7 @@ def test_lines_refuses_a_result_whose_outcome_cannot_be_repeated(uncore):
     assert table.status == 2 and "comes out differently" in table.err
 
 
-def test_lines_shows_the_selected_point_or_refuses_one_that_is_missing(uncore):
+def test_lines_shows_the_selected_point_and_refuses_a_missing_point(uncore):
     saved(uncore, "bus:2", "lock/ticket", "--threads", "1,2")
     assert "1 threads" in uncore("lines", "r.json", "--threads", "1").out
     assert "the result has 1, 2" in uncore("lines", "r.json", "--threads", "3").err
@@ -138,7 +138,9 @@ def test_waits_and_the_work_between_them_add_up_to_the_critical_path(uncore):
     "workload",
     ["lock/mcs", "lock/ticket", "counter/atomic", "counter/percpu", "refcount/atomic"],
 )
-def test_timed_run_has_the_critical_path_of_a_counted_run(uncore, workload):
+def test_critical_paths_of_runs_by_duration_and_by_operations_have_about_equal_shares(
+    uncore, workload
+):
     shares = []
     for length in (("ops=400",), ("duration=50us", "unclocked=100")):
         arguments = [word for value in length for word in ("--set", value)]

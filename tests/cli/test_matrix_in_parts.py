@@ -86,7 +86,7 @@ def test_matrix_stopped_by_a_limit_keeps_the_measured_pairs(workers: int) -> Non
         assert all(math.isnan(v) or v == w for v, w in zip(measured_row, other, strict=True))
 
 
-def test_interrupt_before_any_pair_is_measured_ends_the_command(
+def test_interrupt_before_any_pair_is_measured_ends_the_command_matrix(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def execute(*_: Any, interrupted: OnInterrupted, **__: Any) -> list[Any]:

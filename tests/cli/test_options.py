@@ -83,7 +83,7 @@ def test_help_of_run_groups_every_option(uncore) -> None:
         assert f"{option.flag} " in output
 
 
-def test_every_field_of_a_job_is_an_option_or_known_to_have_none() -> None:
+def test_every_field_of_a_job_without_an_option_is_listed() -> None:
     without_option = {"machine", "program", "threads", "free", "apart", "since", "lengths"}
     assert {field.name for field in fields(Job)} == without_option | {*options(Job)}
 

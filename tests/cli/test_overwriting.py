@@ -120,7 +120,7 @@ def test_force_after_two_dashes_is_passed_to_the_program(uncore):
     assert run.status == 2 and "r.json: is there already" in run.err
 
 
-def test_file_of_another_kind_with_the_same_ending_is_refused(uncore):
+def test_output_onto_a_file_of_another_kind_with_the_same_ending_is_refused(uncore):
     """Examples are a result in place of a log, and a log or a trace in place of a result or log."""
     assert uncore(*ONE_RUN.split(), "--output", "r.parquet", "--log", "l.parquet").status == 0
     assert uncore(*"trace bus:2 lock/tas --set ops=2 --output t.parquet".split()).status == 0

@@ -133,7 +133,7 @@ def test_parameter_of_a_workload_may_be_a_keyword(result):
     assert with_parameters.result_hash == result.result_hash
 
 
-def test_error_for_an_unknown_parameter_suggests_a_known_one():
+def test_error_for_an_unknown_parameter_suggests_a_known_parameter():
     with pytest.raises(UserError, match="Did you mean 'hold'"):
         uncore.run(**TINY, holt="50ns")
 
@@ -143,7 +143,7 @@ def test_repr_of_a_result_is_a_single_line(result):
     assert repr(result) == text
 
 
-def test_notebook_shows_a_result_as_the_table_of_the_command(result):
+def test_notebook_shows_a_result_as_the_table_that_uncore_run_prints(result):
     html = result._repr_html_()
     assert "ops/s" in html
     assert html.startswith("<pre>")

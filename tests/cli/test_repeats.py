@@ -178,7 +178,7 @@ def test_invalid_seed_or_repeat_gives_a_message(
 
 
 @pytest.mark.parametrize("simulator", ["sst", "gem5"])
-def test_seed_changes_only_the_program_that_is_exported(uncore: Command, simulator: str) -> None:
+def test_seed_changes_only_job_and_program_of_an_export(uncore: Command, simulator: str) -> None:
     """The seed decides how late each hart starts. Without a seed, all harts start at once."""
     arguments = ("export", simulator, "bus:2", "lock/ticket", "--threads", "2")
     for seed in ("none", "4", "5"):

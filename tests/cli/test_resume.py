@@ -173,7 +173,9 @@ def test_run_succeeds_if_its_points_cannot_be_saved(tmp_path):
 
 
 @pytest.mark.parametrize("cores", [1, 2])
-def test_small_points_come_first_and_the_longest_is_not_the_last_of_several(cores):
+def test_points_run_by_rising_thread_count_but_with_two_workers_long_points_run_longest_first(
+    cores,
+):
     points = [
         point
         for curve in (make_job("bus:64", "counter/atomic", "1,2..64"),)

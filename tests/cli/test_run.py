@@ -65,7 +65,7 @@ def test_repeated_run_with_another_outcome_reports_the_difference(uncore, monkey
     assert "differs at 1 threads: ops" in second.out
 
 
-def test_another_program_under_the_same_path_is_refused(uncore):
+def test_run_again_is_refused_if_the_path_now_has_another_program(uncore):
     shutil.copy(find("lock/ticket").path, "mine.elf")
     assert uncore("run", "ccx:2x2", "mine.elf", *TOY[3:], "--output", "r.json").status == 0
     assert uncore("run", "--again", "r.json").status == 0

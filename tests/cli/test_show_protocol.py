@@ -21,7 +21,7 @@ def test_transitions_of_a_protocol_are_printed_and_drawn(uncore):
     assert len(re.findall('class="node"', Path("m.svg").read_text())) == 11
 
 
-def test_picture_of_a_protocol_that_is_not_svg_is_refused(uncore):
+def test_option_picture_of_a_protocol_refuses_formats_other_than_svg(uncore):
     refused = uncore("show", "mesi", "--plot", "m.png")
     assert refused.status == 2 and "expected a name ending in .svg" in refused.err
     assert not refused.out

@@ -97,7 +97,7 @@ WIDTHS = (1280, 1920, 390)
 @pytest.mark.long
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_pages_have_no_fault_on_screens_of_every_width(
+def test_pages_of_a_sitting_pass_the_browser_checks_at_every_width(
     finished: FinishedSitting, width: int, dark: bool
 ) -> None:
     for name in finished.sitting["pages"]:

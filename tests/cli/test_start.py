@@ -127,7 +127,7 @@ def test_build_is_checked_again_after_a_dependency_has_changed(checkout, tmp_pat
     assert checkout()
 
 
-def test_build_is_checked_again_with_another_compiler(checkout):
+def test_build_is_checked_again_after_the_compiler_has_changed(checkout):
     assert checkout(CXX="clang++-99")
 
 

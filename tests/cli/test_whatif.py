@@ -98,13 +98,13 @@ def rank(row):
     return 1 if row["doubtful"] else 0 if row["throughput_change"] > 0 else 2
 
 
-def test_a_result_with_a_free_line_is_reproduced(uncore):
+def test_result_of_a_run_with_option_free_is_reproduced(uncore):
     arguments = (*SHARED, "--repeat", "1", "--free", "count", "--apart", "*limit")
     assert uncore("run", *arguments, "--output", "r.json").status == 0
     assert "reproduced bit for bit" in uncore("run", "--again", "r.json").out
 
 
-def test_free_line_of_many_writers_starves_no_hart():
+def test_line_without_cost_that_many_harts_write_starves_no_hart():
     """Atomics on the free line are still performed one after another; nothing else waits."""
     job = request.make_job("epyc7601x2", "counter/contended", (4,), parameters={"ops": 50})
     with_free_lines = changed(job, ["*counter"], [])
@@ -117,7 +117,7 @@ def test_free_line_of_many_writers_starves_no_hart():
     ("workload", "names"),
     [("lock/ticket", ["lock", "guarded->owner"]), ("epoch/hazard", ["*current", "updater[].free"])],
 )
-def test_weakly_ordered_cores_obey_memory_orders_on_free_lines(workload, names):
+def test_weakly_ordered_cores_obey_memory_orders_on_lines_without_cost(workload, names):
     """Stores to free lines still stay in the store buffer (H8)."""
     seeds, weak = tuple(range(1, 21)), {"core.order": "weak"}
     settings = {"ops": 20}
@@ -140,14 +140,14 @@ def test_unknown_object_gives_a_message(uncore):
     assert "no object is called 'cuont'; this run has touched" in outcome.err
 
 
-def test_engine_without_free_lines_refuses_the_option(uncore):
+def test_reference_engine_refuses_option_free(uncore):
     arguments = ("bus:2", "lock/tas", "--threads", "2", "--free", "lock")
     outcome = uncore("run", *arguments, "--engine", "reference")
     assert outcome.status == 2
     assert "native" in outcome.err
 
 
-def test_whatif_in_python_gives_the_rows_of_the_command(uncore):
+def test_whatif_in_python_gives_the_rows_of_the_command_whatif(uncore):
     import uncore as module
 
     effects = module.whatif(*SHARED[:2], 4, ops=300, only=["layout"], seeds=(1,))

@@ -64,7 +64,7 @@ def test_search_is_the_default_and_a_given_length_disables_it(uncore: Command) -
         assert all("level" not in row for row in json.loads(uncore(*JOB, *more, "--json").out))
 
 
-def test_private_counters_of_64_threads_are_two_hundred_times_as_fast_as_a_shared_one(
+def test_private_counters_of_64_threads_are_two_hundred_times_as_fast_as_a_shared_counter(
     uncore: Command,
 ) -> None:
     """Harts start up to two operations apart, and an operation on the shared counter takes
@@ -243,7 +243,7 @@ def test_runs_double_while_their_misses_are_cold() -> None:
     first = 96 * 4 * 10  # ns
     _, rounds, job = search_made_up_runs(
         lambda seed, ns: 100.0, cold_fetches=lambda ns: 30
-    )  # of ns / 10 fetches
+    )  # a run of length `ns` has ns / 10 fetches
     assert rounds == [1, 1, 5] and job.lengths[0].duration == first
     _, rounds, job = search_made_up_runs(lambda seed, ns: 100.0, cold_fetches=lambda ns: 200)
     assert job.lengths[0].duration == 8 * first  # 200 of 3072 fetches
@@ -258,7 +258,7 @@ def test_run_measures_128_operations_however_many_lines_they_fetch() -> None:
     assert job.lengths[0].warmup == (8 * 20 + 32 * 10)  # the late starts, and a quarter of the run
 
 
-def test_run_whose_guessed_length_is_too_short_is_followed_by_a_longer_one() -> None:
+def test_run_whose_guessed_length_is_too_short_is_followed_by_a_longer_run() -> None:
     """The first run is brief and shows a quarter of the real rate, as if reading the clock took
     longer than the operations.
     """

@@ -20,7 +20,7 @@ QUESTIONS = [
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_answering_a_question_takes_no_more_events_than_recorded(question: str) -> None:
     assert question in answers.kept_counts()
-    assert not list(answers.worse(answers.row(question, executed=False)))
+    assert not list(answers.worse_counts(answers.row(question, executed=False)))
 
 
 @pytest.mark.parametrize("count", ["usual", "within"])
@@ -29,6 +29,6 @@ def test_count_above_the_recorded_baseline_is_reported(
 ) -> None:
     counts: dict[str, Any] = {"question": "q", "usual": 100, "within": 50}
     monkeypatch.setattr(answers, "kept_counts", lambda: {"q": {"usual": 100, "within": 50}})
-    assert not list(answers.worse(counts))
-    (message,) = answers.worse(counts | {count: counts[count] * 1.03})
+    assert not list(answers.worse_counts(counts))
+    (message,) = answers.worse_counts(counts | {count: counts[count] * 1.03})
     assert message.startswith("q: ") and count in message

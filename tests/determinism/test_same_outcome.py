@@ -115,7 +115,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.bulk
-def test_outcome_is_the_same_from_a_wheel(unpacked: Path) -> None:
+def test_outcome_is_the_same_if_uncore_was_installed_from_a_wheel(unpacked: Path) -> None:
     hashes, package = outcomes(PYTHONPATH=str(unpacked))
     assert package.startswith(str(unpacked))
     assert hashes == default_outcomes()

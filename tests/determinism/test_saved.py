@@ -73,7 +73,7 @@ def continue_in_other_process() -> Iterator[Callable[[Path], str]]:
 @pytest.mark.parametrize("seeds", [(), (3,)], ids=["lockstep", "seed"])
 @pytest.mark.parametrize("when", ["begin", 3_000_000])
 @pytest.mark.parametrize("name", RUNS)
-def test_continued_run_has_the_result_of_an_uninterrupted_one(
+def test_continued_run_has_the_result_of_an_uninterrupted_run(
     tmp_path, continue_in_other_process, name, when, seeds
 ):
     uninterrupted = execute([job(name, seeds)])[0]

@@ -17,19 +17,19 @@ from tests.support import clang
 @pytest.mark.parametrize("row", counts.ROWS, ids=lambda row: row.name)
 def test_events_and_bytes_are_at_most_the_recorded_baseline(row: counts.Row) -> None:
     assert set(counts.kept_counts()[row.name]) >= {"events", "bytes"} or row.per == "instruction"
-    assert not list(counts.worse(row, counts.counted(row)))
+    assert not list(counts.worse_counts(row, counts.counted(row)))
 
 
 def test_module_that_valgrind_cannot_execute_is_reported_with_the_remedy() -> None:
     job = counts.job(counts.ROWS[0], 1)
     valgrind_output = "vex amd64->IR: unhandled instruction bytes: 0x62 0xF1"
-    message = counts.why(job, Path("build/native-clang/_native.so"), valgrind_output)
+    message = counts.failure_text(job, Path("build/native-clang/_native.so"), valgrind_output)
     assert (
         "Remove that folder" in message
         and "SCons --clang native" in message
         and "vex" not in message
     )
-    assert "it died" in counts.why(job, Path("build/native-clang/_native.so"), "it died")
+    assert "it died" in counts.failure_text(job, Path("build/native-clang/_native.so"), "it died")
 
 
 @pytest.mark.long  # clang compiles the whole engine, which takes six minutes on one core
@@ -41,4 +41,6 @@ def test_executed_instructions_are_at_most_the_recorded_baseline() -> None:
     """
     clang.build()
     executed = counts.instructions({row: counts.counted(row)["times"] for row in counts.ROWS})
-    assert not [w for row, n in executed.items() for w in counts.worse(row, {"instructions": n})]
+    assert not [
+        w for row, n in executed.items() for w in counts.worse_counts(row, {"instructions": n})
+    ]

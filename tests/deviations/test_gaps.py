@@ -198,7 +198,7 @@ def test_gap_g14_total_store_order_hides_a_missing_memory_order() -> None:
     assert any("old" in failure for failure in old("weak"))
 
 
-def test_gap_g15_a_pausing_hart_leaves_its_sibling_all_issue_slots_or_none() -> None:
+def test_gap_g15_a_sibling_of_a_pausing_hart_runs_at_full_or_at_half_speed() -> None:
     """Hart 1 pauses in a loop, for longer and longer times. Hart 0 runs either at full or at half
     speed, never in between.
     """

@@ -28,7 +28,7 @@ def test_each_row_on_file_names_a_version_a_date_and_a_recorded_model(name: str)
         assert model_state.state(parts) == state
 
 
-def test_model_state_has_a_part_for_each_rule_and_table() -> None:
+def test_digests_of_the_model_cover_every_rule_and_table() -> None:
     tables = {"client.table", "join.table", "resolver.table", "transaction.table"}
     assert NOW.keys() == {*rules(), *tables}
 

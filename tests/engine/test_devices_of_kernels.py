@@ -215,7 +215,7 @@ def test_typed_input_reaches_a_kernel_with_a_hart_that_never_sleeps() -> None:
 
 @NEEDS_ARENA
 @pytest.mark.bulk
-def test_restored_boot_receives_typed_input_at_the_same_time(
+def test_restored_boot_receives_typed_input_at_the_same_time_as_an_unsaved_boot(
     tmp_path: Path,
 ) -> None:
     unsaved = finished(system.start(boot(ECHO_BESIDE_BUSY_HART)), "ab").outcome()

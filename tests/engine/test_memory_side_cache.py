@@ -143,7 +143,9 @@ def test_memory_side_cache_may_be_given_as_size_ways_and_latency() -> None:
     assert "1 memory node behind 1 MiB 4-way" in tree_text(load("ring", [SMALL_CACHE]))
 
 
-def test_kind_of_memory_inherits_the_cache_or_has_none(tmp_path: Path) -> None:
+def test_kind_of_memory_inherits_the_memory_side_cache_unless_it_states_none(
+    tmp_path: Path,
+) -> None:
     text = 'extends = "knl7210"\n[memory]\ncache = "1MiB 4-way 40ns"\n'
     text += '[memory.mcdram]\nlatency = "50ns"\n'
     file = tmp_path / "mine.toml"

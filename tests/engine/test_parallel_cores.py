@@ -37,7 +37,9 @@ def run_in_parallel(
 
 @pytest.mark.parametrize("shares", [2, 4])
 @pytest.mark.parametrize("machine", ["epyc7601x2", "ccx:16x4"])
-def test_cores_with_private_data_are_divided_evenly_among_shares(machine: str, shares: int) -> None:
+def test_cores_with_private_data_are_divided_evenly_among_host_threads(
+    machine: str, shares: int
+) -> None:
     job_ = job(machine, PRIVATE, 64, rounds=40)
     harts, (_, in_parallel, largest) = run_in_parallel(job_, native.HostUse(shares, 1))
     retired = sum(hart["instructions"] for hart in harts)
@@ -45,7 +47,7 @@ def test_cores_with_private_data_are_divided_evenly_among_shares(machine: str, s
     assert largest < 1.25 * in_parallel / shares
 
 
-def test_only_cores_with_harts_are_divided_among_shares() -> None:
+def test_only_cores_with_harts_are_divided_among_host_threads() -> None:
     """Compact harts fill a quarter of the machine. Shares contain only cores that have harts."""
     job_ = job("epyc7601x2", PRIVATE, 32, rounds=40)
     _, (calls, in_parallel, largest) = run_in_parallel(job_, native.HostUse(2, 1))
@@ -69,7 +71,7 @@ def test_markers_of_linux_programs_are_counted_once() -> None:
     assert native.run(job_, frozenset({"pace"})) == native.run(job_, frozenset({"pace"}), host=host)
 
 
-def test_guest_that_changes_its_code_is_executed_by_one_thread() -> None:
+def test_guest_that_changes_its_code_is_executed_by_one_host_thread() -> None:
     """All harts share the decoded instructions, so a hart that drops some of them must execute
     alone.
     """

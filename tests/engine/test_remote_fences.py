@@ -105,7 +105,7 @@ def remap_with_fence(
     ],
     ids=str,
 )
-def test_remote_fence_invalidates_the_translation_of_the_page(call: dict[str, int]) -> None:
+def test_remote_fence_invalidates_the_translation_of_the_named_page(call: dict[str, int]) -> None:
     assert remap_with_fence(**call) == (0, NEW_WORD)
 
 
@@ -130,7 +130,7 @@ def test_remote_fence_keeps_translations_that_it_does_not_name(call: dict[str, i
     [{"mask": 4}, {"mask": 1 << 63}, {"mask": 2, "base": 1}, {"mask": 1, "base": 2}],
     ids=str,
 )
-def test_mask_that_names_a_hart_that_does_not_exist_is_refused(call: dict[str, int]) -> None:
+def test_mask_with_a_hart_that_does_not_exist_is_refused(call: dict[str, int]) -> None:
     assert remap_with_fence(**call) == (-3, OLD_WORD)  # SBI_ERR_INVALID_PARAM
 
 

@@ -248,7 +248,7 @@ def test_a_hart_counts_as_pausing_from_its_second_pause_until_one_pause_length_a
 
 @pytest.mark.parametrize("pause", [BETWEEN_PAUSES - 1, BETWEEN_PAUSES + 1])
 @pytest.mark.parametrize("at", [1200, 1203])
-def test_skipped_loop_with_pauses_changes_speed_like_an_executed_one(at: int, pause: int) -> None:
+def test_skipped_loop_with_pauses_changes_speed_like_an_executed_loop(at: int, pause: int) -> None:
     """H6.5, S1: like the next test, with loops that pause for more than half of their time, or for
     less.
     """
@@ -262,7 +262,7 @@ def test_skipped_loop_with_pauses_changes_speed_like_an_executed_one(at: int, pa
 
 
 @pytest.mark.parametrize("at", range(1200, 1206))
-def test_skipped_loop_changes_speed_like_an_executed_one(at: int) -> None:
+def test_skipped_loop_changes_speed_like_an_executed_loop(at: int) -> None:
     """H6, S1: hart 0 waits in a loop while hart 1 falls asleep. The time at which hart 0 takes an
     IPI shows how far it has executed.
     """
@@ -757,7 +757,7 @@ def test_far_atomic_waits_for_a_line_that_is_in_flight_to_its_core() -> None:
 
 
 @pytest.mark.parametrize("at", range(9000, 9010))
-def test_skipped_loop_ends_like_an_executed_one(at: int) -> None:
+def test_skipped_loop_ends_like_an_executed_loop(at: int) -> None:
     """S1: a lone hart waits in a loop. The probe arrives at each possible point of an iteration."""
     plans = [[Step(1000, Do.AWAIT, 3)], [Step(at, Do.SET, 3)]]
     asleep, awake = (

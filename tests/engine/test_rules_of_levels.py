@@ -122,7 +122,7 @@ def test_level_with_data_serves_a_line_that_was_written_back(data: str) -> None:
 
 
 @pytest.mark.parametrize("offset_ns", NEAR)
-def test_a_level_sends_copies_of_one_line_at_least_data_repeat_apart(offset_ns: int) -> None:
+def test_a_level_sends_copies_of_one_line_at_least_key_data_repeat_apart(offset_ns: int) -> None:
     """R6.2: two cores read the same line from a level's data; the second request is served about 50
     ns after the first.
     """
@@ -136,7 +136,7 @@ def test_a_level_sends_copies_of_one_line_at_least_data_repeat_apart(offset_ns: 
 
 
 @pytest.mark.parametrize(("forwarder", "right", "source"), [(True, "F", 1), (False, "S", 3)])
-def test_level_serves_readers_if_no_sharer_is_the_forwarder(
+def test_level_serves_a_reader_itself_if_no_sharer_has_the_line_in_f(
     forwarder: bool, right: str, source: int
 ) -> None:
     """R10: the third reader gets the line from the second reader, which is the forwarder, or from
@@ -209,7 +209,7 @@ LOOKUP = 70
 
 
 @pytest.mark.parametrize(("near_cores", "extra"), [((0, 1), LOOKUP), ((0, 1, 2), 0), ((2,), 0)])
-def test_directory_in_memory_is_looked_up_if_the_owner_is_not_near(
+def test_directory_in_memory_is_looked_up_unless_the_owner_is_among_the_near_cores(
     near_cores: tuple[int, ...], extra: int
 ) -> None:
     """Core 0 loads a line that core 2 wrote. The root must look up the owner in memory unless that
@@ -238,8 +238,8 @@ def test_directory_does_not_look_up_an_owner_that_it_is_probing() -> None:
 
 def test_queued_request_causes_no_directory_lookup() -> None:
     """R9: core 0 remains the owner (O) after core 1 has read. Core 2's request waits for core 1's
-    Unblock, although the read's transaction has already closed. Core 0's request only waits for its
-    turn.
+    Unblock, although the read's transaction has already closed. Core 0's upgrade is
+    queued behind it. Neither request waits for a lookup.
     """
     lookup = 300
     machine = line(protocol="moesi", resolver={"lookup": lookup * NS, "near": (1, 2)})

@@ -72,7 +72,9 @@ def test_keys_reply_and_unblock_determine_a_transfer_between_owners(
 
 
 @pytest.mark.parametrize("early", [30, 1, 0, -30])
-def test_completion_takes_an_extra_turn_if_a_request_waits_for_it(early: int) -> None:
+def test_completion_takes_effect_later_by_key_turn_if_a_request_waits_for_the_line(
+    early: int,
+) -> None:
     """R5.3: H's request is served `early` ns before B's completion arrives (negative: after it)."""
     turn, b_requests = 90, 2000 + LEAD
     answered = arrival(b_requests, B) + SERVICE + way("snoop", H, A) + L2
@@ -95,7 +97,7 @@ def test_a_resolver_grants_shared_copies_concurrently() -> None:
     assert spans[2][0].cost == decision + LOAD
 
 
-def test_a_level_sends_its_own_data_after_data_hit() -> None:
+def test_a_level_sends_its_own_data_after_the_time_of_key_data_hit() -> None:
     """R6, R7: the level's data serve the second reader, `data_hit` after the decision."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(3000, Do.LOAD)]]
     spans = steps(line(resolver=KEPT), plans)
@@ -185,7 +187,7 @@ def test_key_grants_limits_the_children_that_get_a_line_before_a_probe_from_abov
 
 
 @pytest.mark.parametrize(("offset_ps", "order"), [(0, [1, 3, 2, 0]), (1, [1, 2, 3, 0])])
-def test_join_serves_its_children_until_an_outside_request_is_older_than_key_grants_until(
+def test_join_serves_its_children_until_a_request_from_outside_has_the_age_grants_until(
     offset_ps: int, order: list[int]
 ) -> None:
     """J3: core 3's request is `offset_ps` younger than `grants_until` when core 2 could be served.

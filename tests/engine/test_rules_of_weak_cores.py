@@ -96,7 +96,7 @@ def test_load_waits_for_an_earlier_amo_on_its_bytes_even_if_the_result_is_unused
 
 
 @pytest.mark.parametrize("write", [Do.STORE, Do.AMO])
-def test_about_one_write_in_four_stalls(write: Do) -> None:
+def test_some_writes_stall_and_a_draw_decides_which(write: Do) -> None:
     """H8.11, V9: a draw decides whether a write stalls. In lockstep no write does."""
     plan = [Step(1000, Do.AMO, 0), Step(9000, write, 0)]
 
@@ -132,7 +132,7 @@ def test_load_may_wait_for_a_store_that_could_forward_to_it() -> None:
         ("forwards", "H8.7: a value that a store forwards is as new as the store's operand"),
     ],
 )
-def test_load_reads_no_value_older_than_its_bound(program: str, rule: str) -> None:
+def test_delayed_load_reads_no_value_older_than_the_rules_allow(program: str, rule: str) -> None:
     """In these programs a load may return a value that was replaced up to 10 us ago."""
     far = {"core.order": "weak", "chance.load": "10us"}
     job = request.make_job("bus:2", guest(program), (2,), overrides=far, seeds=tuple(range(1, 6)))

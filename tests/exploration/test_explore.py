@@ -194,7 +194,9 @@ def test_search_is_determined_by_its_seed(tmp_path):
     assert asked_designs(1, tmp_path) != asked_designs(2, tmp_path)
 
 
-def test_a_search_finds_good_designs_within_the_bounds(tmp_path):
+def test_late_designs_of_a_search_are_nearer_the_best_than_early_ones_and_keep_the_bounds_better(
+    tmp_path,
+):
     asks = asked_designs(3, tmp_path, 64)
     early, late = asks[:16], asks[-16:]
     assert len(set(asks)) == len(asks)
@@ -202,7 +204,7 @@ def test_a_search_finds_good_designs_within_the_bounds(tmp_path):
     assert sum(cores > 2 for cores, _ in late) <= sum(cores > 2 for cores, _ in early)
 
 
-def test_few_designs_are_tried_exhaustively(plan):
+def test_plan_with_few_designs_gets_the_searcher_that_tries_all_of_them(plan):
     assert isinstance(searcher(plan), AllDesigns)
 
 

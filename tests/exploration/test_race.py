@@ -138,7 +138,7 @@ def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, 
         ([2.0, 2.0], (2.0, 6.0), True),  # the design may be equally good
     ],
 )
-def test_design_is_dropped_if_its_best_possible_values_are_all_worse(
+def test_design_is_dropped_only_if_a_rival_beats_its_best_possible_values(
     tmp_path: Path, point: Point, rates: list[float], rival: tuple[float, float], on: bool
 ) -> None:
     assert goes_on(tmp_path, point, rates, rival) == on
@@ -181,7 +181,7 @@ def test_unknown_values_have_an_unbounded_span() -> None:
 SEARCHED = FILE.replace(', set = { ops = "10" }', "").replace('minimise = ["area"]\n', "")
 
 
-def test_plan_without_a_run_length_uses_the_length_that_run_finds(tmp_path: Path) -> None:
+def test_plan_without_a_run_length_gets_the_length_that_uncore_run_searches(tmp_path: Path) -> None:
     """A design's rate, and the command that repeats it, are those of `uncore run` by default."""
     exploration = explore(written(tmp_path, SEARCHED))
     best = exploration.front[0]

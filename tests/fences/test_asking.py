@@ -50,7 +50,9 @@ def called(*arguments: str) -> Outcome:
     return int(exit_.value.code or 0), out.getvalue(), err.getvalue()
 
 
-def test_a_fence_that_even_tso_needs_is_needed_and_its_failure_repeats(answers):
+def test_fence_that_even_tso_needs_has_the_verdict_needed_and_a_command_that_repeats_its_failure(
+    answers,
+):
     assert answers["as written", ""]["verdict"] == "passes"
     assert answers["all at once", "relaxed"]["verdict"] == "needed"
     fence = answers["flags.c:28", "signal fence"]
@@ -69,7 +71,7 @@ def test_order_in_a_macro_is_listed_once_and_uncompiled_code_is_ignored(answers)
     assert (unused["verdict"], unused["runs"]) == ("same code", 0)
 
 
-def test_order_is_needed_if_weakening_it_fails_on_weak_machines_only(answers):
+def test_order_is_needed_even_if_weakening_it_makes_only_weak_machines_fail(answers):
     release, acquire = answers["flags.c:36", "relaxed"], answers["handed.h:4", "relaxed"]
     assert release["verdict"] == acquire["verdict"] == "needed"
     assert "the value is old" in release["failure"]["why"]
@@ -86,7 +88,7 @@ def test_run_hints_once_at_fences_if_a_program_has_relaxed_orders(uncore):
     assert asks not in uncore(*run)[2]
 
 
-def test_answers_are_reproducible_and_the_source_is_not_changed(uncore):
+def test_output_of_fences_is_reproducible_and_the_source_is_not_changed(uncore):
     before = Path(FLAGS).read_text()
     first, second = (uncore("fences", FLAGS, *QUICK_SEARCH, "--at-once")[1] for _ in range(2))
     assert (
@@ -125,7 +127,7 @@ def test_output_of_fences_ends_with_a_command_that_repeats_a_failure(few):
     assert advice("flags.c", [{**rows[0], "verdict": "fails"}]) == ""
 
 
-def test_path_below_home_is_printed_equally_on_all_hosts(monkeypatch):
+def test_path_in_the_users_home_folder_is_printed_with_a_tilde(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     failure = {"repeat": "uncore run bus:2 /home/me/.cache/x.elf --threads 2"}
     row = {"place": "x.c:1", "says": "release", "verdict": "needed", "failure": failure}

@@ -30,7 +30,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
         return called("fences", *COMPILED, *QUICK_OPTIONS, "--", "fences")
 
 
-def test_fences_that_a_program_needs_are_found_and_their_failures_repeat(
+def test_fences_that_a_program_needs_are_found_with_commands_that_repeat_their_failures(
     answered: Outcome,
 ) -> None:
     status, out, err = answered

@@ -27,7 +27,9 @@ class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # explanation of each reason for which tests do not pass, by the name of the reason
     reasons: dict[str, str] = {}
     fails: dict[str, tuple[str, str]] = {}  # ending and name of the reason, by test
-    unshown: dict[str, tuple[str, ...]] = {}  # litmus tests whose state no run shows, by reason
+    unshown: dict[
+        str, tuple[str, ...]
+    ] = {}  # litmus tests whose final state no run shows, by reason
 
 
 def names() -> list[str]:

@@ -39,5 +39,5 @@ def _ran(job: Job) -> str:
         busy = sum(hart["instructions"] for hart in run.harts()) > MAX_BUSY_INSTRUCTIONS
         if busy and time.process_time() - begun > MAX_CPU_SECONDS:
             return f"not ended after {MAX_BUSY_INSTRUCTIONS // 10**6} million instructions"
-    outcome.point(job, run)  # or an error
+    outcome.point(job, run)  # raises the error with which the program ended
     return f"status {run.exit_code}" if run.exit_code else PASSED

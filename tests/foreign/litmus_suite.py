@@ -25,7 +25,7 @@ PASSED = "passed"
 
 @dataclass(frozen=True)
 class Effort:
-    rounds: int = ROUNDS  # on each machine
+    rounds: int = ROUNDS  # rounds of each test on each machine
     more: int = 0  # additional rounds for tests that have not shown their state
     jobs: int = 1
 

@@ -82,7 +82,7 @@ def printed(states: list[tuple[str, str]]) -> str:
 
 
 @pytest.mark.parametrize("weaker", [True, False])
-def test_state_that_herd_forbids_is_reported(tmp_path: Path, weaker: bool) -> None:
+def test_final_state_that_herd_forbids_is_reported(tmp_path: Path, weaker: bool) -> None:
     """Runs may show all four states. The list of herd's states is edited, so a state that it lacks
     is forbidden.
     """
@@ -115,7 +115,7 @@ def case_with_states(
     return case
 
 
-def test_states_that_the_filter_excludes_are_ignored(tmp_path: Path) -> None:
+def test_final_states_that_the_filter_excludes_are_ignored(tmp_path: Path) -> None:
     """Herd does not print states that the filter excludes. The filter also names a register that no
     printed state has.
     """
@@ -135,7 +135,7 @@ def test_states_that_the_filter_excludes_are_ignored(tmp_path: Path) -> None:
         ("forall (0:x7=0)", False),
     ],
 )
-def test_condition_of_a_test_is_evaluated_on_seen_states(
+def test_condition_of_a_litmus_test_is_evaluated_on_the_final_states_seen(
     tmp_path: Path, asked: str, shown: bool
 ) -> None:
     case = case_with_states(tmp_path, asked, STATES)

@@ -139,7 +139,7 @@ def test_program_that_is_not_gem5_is_refused(fake_gem5: Path) -> None:
     assert "gem5.opt does not answer as gem5 does" in missing("gem5")
 
 
-def test_gem5_built_with_too_few_bits_per_set_is_refused(fake_gem5: Path) -> None:
+def test_gem5_built_for_fewer_cores_than_the_machine_has_is_refused(fake_gem5: Path) -> None:
     write_gem5(fake_gem5, "", NUMBER_BITS_PER_SET=8)
     with pytest.raises(UserError, match="NUMBER_BITS_PER_SET=9 or more, or use fewer --threads"):
         api.run("bus:9", "lock/ticket", [9], engine="gem5")
@@ -175,7 +175,9 @@ def test_trap_of_the_program_under_gem5_is_reported(fake_gem5: Path) -> None:
     assert not list(fake_gem5.glob("uncore-gem5-*"))
 
 
-def test_program_that_has_not_ended_within_its_patience_is_reported(fake_gem5: Path) -> None:
+def test_program_that_has_not_ended_within_its_time_limit_under_gem5_is_reported(
+    fake_gem5: Path,
+) -> None:
     """The script ends without records."""
     message = "uc: check failed hart=0 times=1 the program has not ended within its patience"
     write_gem5(fake_gem5, f"echo '{message}'; echo '{END.format(1)}'; touch m5out/stats.txt")
@@ -213,7 +215,7 @@ def test_statistics_of_gem5_become_a_point(fake_gem5: Path, prefix: str) -> None
     assert point.latency is None and "latency" in point.absent
 
 
-def test_counts_under_chi_contain_only_lost_copies_of_cores_and_first_snoops(
+def test_counts_under_chi_leave_out_lines_lost_by_banks_and_repeated_snoops(
     fake_gem5: Path,
 ) -> None:
     """Lines that a bank loses are not counted, nor are snoops that are sent again after a wait."""

@@ -54,7 +54,7 @@ def test_sabotaged_workload_fails_its_check(compile_guest, name: str) -> None:
 
 @pytest.mark.parametrize("threads", [2, 4, 8])
 @pytest.mark.parametrize("name", BREAKABLE)
-def test_intact_workload_passes_where_a_broken_one_fails(name: str, threads: int) -> None:
+def test_intact_workload_passes_where_the_broken_workload_fails(name: str, threads: int) -> None:
     """Intact workloads must pass with the parameters that make broken ones fail. The hold makes
     critical sections so long that they would overlap if the lock failed.
     """

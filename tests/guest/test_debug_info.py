@@ -40,7 +40,7 @@ def has_fixed_address(entry: Any) -> bool:
     )
 
 
-def test_units_of_excluded_languages_are_left_out_of_debug_information() -> None:
+def test_compilation_units_of_excluded_languages_are_not_read() -> None:
     guest = program("bank")
     (only_language,) = {language(unit) for unit in dwarf.units(guest.data)[1]}
     assert dwarf.units(guest.data, (only_language,))[1] == []

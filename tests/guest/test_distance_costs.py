@@ -25,7 +25,9 @@ def mean(row: list[int]) -> float:
     return sum(row) / len(row)
 
 
-def test_network_segments_take_longer_through_a_distant_netisr_thread() -> None:
+def test_network_segments_take_longer_through_a_distant_netisr_thread_than_through_a_near_one() -> (
+    None
+):
     near, far = (
         run("epyc7601x2", "sched/pipeline", 33, netisr=hart, ops=60).elapsed_ps for hart in (2, 32)
     )
@@ -65,7 +67,7 @@ def test_local_free_is_cheapest_and_free_by_interrupt_most_expensive() -> None:
     assert local < passive / 2 < active / 4
 
 
-def test_an_interrupt_with_several_frames_costs_less_per_frame() -> None:
+def test_interrupt_with_several_frames_costs_less_per_frame_than_one_interrupt_each() -> None:
     def ns_per_frame(frames: int) -> float:
         [row] = table(run(TWO_CORES, "sched/netintr", 2, frames=frames), "interrupt")
         return (row[0] + row[1]) / frames
@@ -102,7 +104,7 @@ def test_a_grace_period_waits_for_the_slowest_quiescent_state() -> None:
     assert mean(seldom) > 2 * mean(often)
 
 
-def test_multicast_interrupts_make_a_shootdown_cheaper() -> None:
+def test_shootdown_by_multicast_takes_less_than_half_the_time_of_single_interrupts() -> None:
     with_multicast, without = (
         api.run(
             "epyc7742x2",

@@ -42,7 +42,7 @@ def table(point: Point, name: str) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("walk", ["plain", "chained"])
-def test_migrated_thread_takes_longer_to_refill_its_caches_from_farther_away(walk: str) -> None:
+def test_thread_that_migrates_farther_takes_longer_to_refill_its_caches(walk: str) -> None:
     first, second = table(run("sched/migrate", 8, ops=7, lines=64, walk=walk), "refill")
     assert first[1] > 1.2 * second[1], "from its neighbour"
     assert first[4] > 1.2 * first[1], "from the other complex"
@@ -136,7 +136,9 @@ def test_spawn_is_faster_than_fork_which_copies_map_entries() -> None:
     assert spawn > 3 * fork
 
 
-def test_stat_of_some_attributes_moves_fewer_lines_with_a_split_link_count() -> None:
+def test_stat_moves_fewer_lines_for_some_attributes_than_for_all_and_with_a_split_link_count() -> (
+    None
+):
     def lines_moved(links: str, asked: str) -> float:
         return lines_per_operation("kernel/stat", 8, links=links, asked=asked, ops=60)
 

@@ -68,7 +68,7 @@ def test_processes_that_open_files_contend_for_their_security_label() -> None:
 
 
 @pytest.mark.parametrize("workload", ["lock/mtx_def", "lock/sx", "kernel/file_lock"])
-def test_waiters_with_a_lock_delay_fetch_the_lock_less_often(workload: str) -> None:
+def test_waiters_with_a_lock_delay_fetch_the_lock_less_often_than_without(workload: str) -> None:
     """Without a delay, a waiter reads the lock after every pause and fetches the line each time."""
     assert lines_moved(workload, lock_delay="256") < 0.7 * lines_moved(workload, lock_delay="0")
 
@@ -96,7 +96,7 @@ def gain_of_threads(**parameters: str) -> float:
     return all_threads / one_thread
 
 
-def test_threads_that_unmap_scale_worse_because_they_exclude_each_other():
+def test_threads_that_unmap_scale_worse_than_threads_that_only_fault():
     """One thread at a time does half of the work, because it holds the map's lock exclusively."""
     assert gain_of_threads(guard="tables") > 2.5
     assert 1 < gain_of_threads(guard="tables", unmapping="50") < 2.1
@@ -107,7 +107,7 @@ def test_locks_of_page_tables_let_threads_fault_in_parallel():
     assert gain_of_threads(guard="tables") > 1.5 * gain_of_threads(guard="object")
 
 
-def test_cpus_that_allocate_pages_in_bulk_move_fewer_lines():
+def test_cpus_that_allocate_pages_in_bulk_move_fewer_lines_than_one_by_one():
     one_by_one, in_bulk = (
         lines_moved("kernel/page_fault", guard="tables", pages="62", ops="124", **pool)
         for pool in ({"pool": "list", "batch": "1"}, {"pool": "bulk", "batch": "14"})

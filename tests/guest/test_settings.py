@@ -123,6 +123,6 @@ def test_boot_block_has_multicast_only_for_an_engine_with_multicast(group: str, 
         assert boot_block(job.program, image)["multicast"] == expected
 
 
-def test_program_that_is_loaded_twice_equals_itself_and_no_other(ticket: Program) -> None:
+def test_program_that_is_loaded_twice_equals_itself_and_no_other_program(ticket: Program) -> None:
     assert ticket == find("lock/ticket") and hash(ticket) == hash(find("lock/ticket"))
     assert ticket.sha256 != find("lock/mcs").sha256

@@ -60,7 +60,9 @@ void uc_finish(unsigned n) {
         (4, {"threads": 4, "switch_cost": 1000}),
     ],
 )
-def test_threads_that_take_turns_lose_no_wake_up(qemu, compile_guest, harts, parameters) -> None:
+def test_threads_that_wake_each_other_lose_no_wake_up(
+    qemu, compile_guest, harts, parameters
+) -> None:
     outcome = qemu(compile_guest(TURNS).path, harts, **parameters)
     assert outcome.status == 0, outcome.console
 

@@ -37,7 +37,7 @@ def test_add_to_an_owned_counter_is_cheap_unless_atomics_are_always_far(atomics:
     )
 
 
-def test_far_add_to_an_owned_counter_takes_5_to_12_times_as_long_as_a_near_one() -> None:
+def test_far_add_to_an_owned_counter_takes_5_to_12_times_as_long_as_a_near_add() -> None:
     """The first add takes longer, because it makes its core give up the line."""
     first, next_ = adds_to_owned_counter("far")
     assert first > 1.5 * next_
@@ -53,7 +53,7 @@ def test_uncontended_add_is_faster_than_a_cas_loop_only_if_atomics_are_near(
 
 
 @pytest.mark.parametrize(("atomics", "gain"), [("near", 1.5), ("far", 3)])
-def test_contended_add_gains_more_over_a_cas_loop_if_atomics_are_far(
+def test_contended_add_is_faster_than_a_cas_loop_and_by_more_with_far_than_near_atomics(
     atomics: str, gain: float
 ) -> None:
     assert rate("counter/atomic", atomics, 16) > gain * rate("counter/cas", atomics, 16)

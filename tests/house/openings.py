@@ -17,7 +17,7 @@ from tests.house.tracked import TOP, of_kind
 OPENINGS = frozenset(
     ["as", "by", "how", "of", "those", "what", "where", "whether", "which", "who", "whom", "whose"]
 )
-LABEL = 3  # words
+LABEL = 3  # most words of a comment that counts as a label
 WORD = re.compile(r"[A-Za-z][\w'-]*")
 
 

@@ -23,7 +23,7 @@ def test_every_bar_has_a_function_that_measures_it():
     assert set(table()) <= set(MEASURES)
 
 
-def test_room_with_a_share_above_the_goal_is_named(monkeypatch):
+def test_folder_whose_share_is_above_the_goal_is_named(monkeypatch):
     shares = {"sim/a": 5.1, "sim/b": 3.0, "sim/c": 3.5, "sim/d": 2.9}
     monkeypatch.setattr("tests.house.openings.shares", lambda: shares)
     measured = openings_above(0, goal=3)

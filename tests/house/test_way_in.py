@@ -105,7 +105,7 @@ def test_quick_run_leaves_out_sanitizers_and_tests_marked_long_or_bulk(
     assert "not long and not bulk" in ran[0]
 
 
-def test_quick_refuses_names_of_suites(capsys: pytest.CaptureFixture[str]) -> None:
+def test_option_quick_refuses_names_of_suites(capsys: pytest.CaptureFixture[str]) -> None:
     assert suites.main(["--quick", "cli"]) == 2
     assert "scripts/test cli" in capsys.readouterr().err
 

@@ -464,7 +464,9 @@ def test_counters_count_and_can_be_set(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mispredict", [0, 7])
-def test_only_mispredicted_conditional_branches_cost_more(mispredict: int, tmp_path: Path) -> None:
+def test_only_conditional_branches_against_the_prediction_count_as_mispredicted(
+    mispredict: int, tmp_path: Path
+) -> None:
     text = "li t0, 10\n 1: addi t0, t0, -1\n bnez t0, 1b\n beqz t0, 2f\n nop\n 2: j 3f\n 3: wfi"
     machine = guest.machine(text, tmp_path, mispredict=mispredict)
     machine.run(10_000)

@@ -41,7 +41,7 @@ def test_every_file_is_a_lesson_in_the_list():
 
 
 @pytest.mark.parametrize("name", lessons.names())
-def test_lesson_has_all_its_parts(name):
+def test_lesson_has_all_its_sections_in_their_order(name):
     kinds = [type(part).__name__ for part in lessons.read(name).parts]
     assert {"Run", "Predict", "Watch", "Exercise", "TeacherNotes"} <= set(kinds)
     assert kinds.index("Predict") < kinds.index("Run") < kinds.index("Exercise")
@@ -128,7 +128,7 @@ def test_message_about_an_unknown_lesson_lists_the_lessons():
         lessons.read("tickets")
 
 
-def test_command_checks_the_readers_own_file(tmp_path):
+def test_lesson_command_checks_the_readers_own_file(tmp_path):
     source = (CHECKOUT / "workloads/layout/false_sharing.c").read_text()
     (tmp_path / "mine.c").write_text(source)
     words = [sys.executable, "-m", "uncore", "lesson", "check", "sharing", str(tmp_path / "mine.c")]

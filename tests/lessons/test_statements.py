@@ -52,7 +52,7 @@ def p50(words: str) -> float:
 # ---- fences --------------------------------------------------------------------------------------
 
 
-def test_fences_take_nearly_two_thirds_of_an_uncontended_turn() -> None:
+def test_fences_take_nearly_two_thirds_of_an_uncontended_acquisition() -> None:
     run = predicted("fences", 0)
     fences = run["fence.p50"] - run["free.p50"]
     assert 0.6 < fences / run["fence.p50"] < 0.667
@@ -105,7 +105,7 @@ def test_fence_after_an_atomic_costs_one_instruction(tmp_path: Path) -> None:
     assert times[0] <= times[1] <= times[0] + 5  # ns, of four instructions
 
 
-def test_thread_reads_the_other_side_only_after_its_own_store_has_its_line() -> None:
+def test_thread_reads_the_flag_of_the_other_thread_only_after_its_own_store_has_its_line() -> None:
     trace = watched("fences")
     messages = trace.tables["messages"]
     lines = {trace.name(line): line for line in trace.lines}

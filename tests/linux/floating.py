@@ -26,7 +26,7 @@ PROGRAMS = [
     for f in (SINGLE, DOUBLE)
     for _, group in groupby(variants(f), lambda variant: variant.name)
 ]
-SAVED = ("x8", "x20", "x21", "x22")  # callee-saved
+SAVED = ("x8", "x20", "x21", "x22")  # registers that a called function preserves
 
 MAIN = """
 #include "raw.h"

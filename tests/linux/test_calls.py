@@ -106,7 +106,7 @@ def test_program_that_exceeds_the_memory_of_the_machine_is_stopped() -> None:
         run_guest("allocates", overrides={"memory.size": "8MiB"}, machine="ccx:2x4")
 
 
-def test_program_reads_files_of_the_folder(tmp_path: Path) -> None:
+def test_program_reads_files_of_the_given_folder(tmp_path: Path) -> None:
     (tmp_path / "some").mkdir()
     (tmp_path / "some/text").write_text("a line\n")
     files = read_folder(tmp_path)
@@ -114,7 +114,7 @@ def test_program_reads_files_of_the_folder(tmp_path: Path) -> None:
     assert run_guest("file", "/files/none", files=files).failures == ["exit status 2"]
 
 
-def test_sys_describes_the_machine() -> None:
+def test_files_in_sys_describe_the_machine() -> None:
     siblings = run_guest(
         "file", "/sys/devices/system/cpu/cpu1/topology/core_siblings_list", harts=4
     )
@@ -123,6 +123,6 @@ def test_sys_describes_the_machine() -> None:
 
 
 @pytest.mark.parametrize("engine", ["reference"])
-def test_other_engines_refuse_programs_of_linux(engine: str) -> None:
+def test_reference_engine_refuses_programs_of_linux(engine: str) -> None:
     with pytest.raises(UserError, match="a program of Linux: reference runs workloads"):
         execute([job("words", engine=engine, seeds=())])

@@ -27,7 +27,7 @@ def count_vain_waits(crowd: Job) -> tuple[int, native.Run]:
 @pytest.mark.parametrize("switch", ["100ns", "1us", "2us"])
 @pytest.mark.parametrize(("machine", "harts"), MACHINES)
 @pytest.mark.parametrize("word", ["spinners", "workers"])
-def test_woken_thread_does_not_wait_a_slice_if_there_is_a_hart_for_each_thread(
+def test_woken_thread_does_not_wait_a_time_slice_if_there_is_a_hart_for_each_thread(
     word: str, machine: str, harts: int, switch: str
 ) -> None:
     options: dict[str, Any] = {"machine": machine, "overrides": {"os.switch": switch}}
@@ -43,7 +43,7 @@ def test_no_thread_waits_while_a_hart_is_idle(word: str, threads: int, system: A
 
 @pytest.mark.parametrize("harts", [2, 4, 8])
 @pytest.mark.parametrize("seed", range(4))
-def test_no_thread_waits_in_vain_with_random_affinities_and_priorities(
+def test_no_thread_waits_while_an_allowed_hart_is_idle_with_random_affinities_and_priorities(
     seed: int, harts: int
 ) -> None:
     """Nine threads change affinities and priorities, yield, and use barriers and time-outs."""

@@ -121,7 +121,7 @@ def functions_named(*places: int) -> tuple[Segment, ...]:
     """Makes functions of two bytes whose names overlap: they start in one text at `places`."""
     names = b"A" * 10_000 + b"\0"
     count = len(places)
-    offset = 72 + len(names)  # of the table of functions
+    offset = 72 + len(names)  # offset of the table of functions
     first = 8 * count + 4
     heads = [struct.pack("<IiiIIIIIIiBBxB", 0, name, *[0] * 11) for name in places]
     entries = [struct.pack("<II", 2 * n, first + n * len(heads[0])) for n in range(count)]

@@ -26,7 +26,9 @@ def test_standard_input_is_empty_if_none_is_given() -> None:
     assert run_guest(guest="input").output == "no file\n"
 
 
-def test_dash_reads_the_standard_input_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_input_file_named_dash_is_the_standard_input_of_the_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
     assert job(guest="input", stdin="-").stdin == TEXT
 
@@ -40,7 +42,9 @@ def test_message_names_an_input_file_that_does_not_exist(tmp_path: Path) -> None
     ("ends", "expected", "failures"),
     [(0, 0, []), (7, 7, []), (7, 0, ["exit status 7"]), (0, 7, ["exit status 0, expected 7"])],
 )
-def test_expected_exit_status_is_no_failure(ends: int, expected: int, failures: list[str]) -> None:
+def test_exit_status_that_the_job_expects_is_no_failure(
+    ends: int, expected: int, failures: list[str]
+) -> None:
     assert run_guest(str(ends), guest="input", expect_exit=expected).failures == failures
 
 

@@ -15,7 +15,7 @@ def test_messages_clocks_and_limits_answer_as_linux_does(word: str) -> None:
     assert point.failures == []
 
 
-def test_a_limit_of_priorities_forbids_higher_ones() -> None:
+def test_a_limit_of_priorities_forbids_higher_priorities() -> None:
     """The answers are those that sched(7) and sched_setscheduler(2) promise a user."""
     point = run_guest("limited", guest="mail", harts=1)
     assert (point.output or "").split() == "priorities: 0 -1 0 0 0 -1 0 -1".split()

@@ -90,7 +90,7 @@ def test_symbolic_links_out_of_the_users_folder_are_refused(tmp_path: Path) -> N
         read_folder(folder)
 
 
-def test_keep_writes_changed_files_only_into_an_empty_folder(tmp_path: Path) -> None:
+def test_option_keep_writes_changed_files_only_into_an_empty_folder(tmp_path: Path) -> None:
     elf, folder = tmp_path / "files", tmp_path / "kept"
     elf.write_bytes(program("files").data)
     users_folder = tmp_path / "given"

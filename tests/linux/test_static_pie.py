@@ -19,7 +19,7 @@ def static_pie() -> Program:
     return compile_for_linux(HERE / "calls.c", (), (*BARE, "-fPIE", "-pie"))
 
 
-def test_static_pie_is_loaded_at_a_free_address_and_runs() -> None:
+def test_static_pie_is_loaded_at_an_unused_address_and_runs() -> None:
     program = static_pie()
     assert program.data[16] == 3 and program.entry > FREE_LOAD_ADDRESS  # ET_DYN
     points = execute([replace(job("locked", "3", harts=4), program=program)])[0].points

@@ -173,7 +173,9 @@ def test_unmarked_program_is_measured_while_it_has_threads() -> None:
 @pytest.mark.parametrize(
     ("options", "ops"), [({"op": "deposit"}, 160), ({"from_function": "teller"}, 4)]
 )
-def test_op_and_from_function_select_what_is_measured(options: dict[str, str], ops: int) -> None:
+def test_options_op_and_from_function_select_what_is_measured(
+    options: dict[str, str], ops: int
+) -> None:
     """An operation is a call of `deposit` or a thread's whole `teller`. Marking costs no time."""
     unobserved, _ = run_bank(NONE, seeds=())
     marked, observed = run_bank(seeds=(), **options)

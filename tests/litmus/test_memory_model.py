@@ -134,7 +134,7 @@ def test_reorderings_by_the_store_buffer_occur(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["SB+fence rw,rw", "R+fence rw,rw"])
-def test_fences_without_effect_are_detected(name: str) -> None:
+def test_forbidden_outcomes_occur_if_fences_have_no_effect(name: str) -> None:
     assert not run.forbidden_outcomes(TESTS[name], outcomes_of_many_rounds(TESTS[name]))
     assert run.forbidden_outcomes(TESTS[name], outcomes_of_many_rounds(TESTS[name], fences=False))
 
@@ -187,7 +187,7 @@ FENCED_ON_WEAK_CORES = (
 
 
 @pytest.mark.parametrize("name", FENCED_ON_WEAK_CORES)
-def test_fences_without_effect_are_detected_on_weak_cores(name: str) -> None:
+def test_weak_cores_show_forbidden_outcomes_if_fences_have_no_effect(name: str) -> None:
     assert not run.forbidden_outcomes(
         TESTS[name], outcomes_of_many_rounds(TESTS[name], "weak"), "weak"
     )

@@ -46,10 +46,10 @@ def loaded(recorded: Recorded, tmp_path: Path) -> topology.Machine:
     return describe.loads(describe.describe(sysfs.read(recorded.sysfs(tmp_path))))
 
 
-def test_described_machine_of_a_known_family_equals_the_shipped_one(tmp_path: Path) -> None:
+def test_described_machine_of_a_known_family_equals_the_shipped_machine(tmp_path: Path) -> None:
     described = loaded(WHOLE, tmp_path)
     assert {c.level for c in sysfs.read(tmp_path).caches} == {1, 2, 3}
-    assert len(sysfs.read(tmp_path).caches) == 64 + 64 + 16  # none of instructions
+    assert len(sysfs.read(tmp_path).caches) == 64 + 64 + 16  # caches of instructions are left out
     same = (
         "core",
         "levels",
@@ -73,7 +73,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("name", "node", "cpuid", "mhz"), KNOWN, ids=[row[0] for row in KNOWN])
-def test_handoffs_of_a_described_machine_equal_those_of_the_shipped_one(
+def test_handoffs_of_a_described_machine_equal_those_of_the_shipped_machine(
     name, node, cpuid, mhz, tmp_path
 ):
     """Compares each level. Latencies come from the family, the shape from the system."""
@@ -140,7 +140,9 @@ def test_two_kinds_of_cores_are_described_with_their_own_caches(tmp_path: Path) 
     assert clusters == [(r.children, r.data_sets) for r in real.resolvers if r.level == "module"]
 
 
-def test_a_core_with_another_cache_or_fewer_threads_is_named(tmp_path: Path) -> None:
+def test_cores_with_another_cache_or_fewer_threads_than_most_cores_are_a_kind_of_their_own(
+    tmp_path: Path,
+) -> None:
     root = Recorded(topology.load("i54590"), lambda hart: hart, "socket").sysfs(tmp_path)
     put(root / "sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0-1")
     put(root / "sys/devices/system/cpu/cpu1/topology/core_cpus_list", "0-1")
@@ -187,7 +189,7 @@ def test_machine_file_of_this_computer_has_its_harts_and_is_not_overwritten(tmp_
     assert len(hart_of_cpu(machine)) == len(sysfs.read().cpus)
     with pytest.raises(SystemExit) as ended:
         main(["measure", "--topology", str(path)])
-    assert ended.value.code == 2  # is there already
+    assert ended.value.code == 2  # the file exists already
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ def test_line_size_is_that_of_the_innermost_cache(
     assert f'cache_linesize="{machine.line}"' in xml(machine)
 
 
-def test_a_family_that_does_not_fit_is_named_with_the_reason(tmp_path: Path) -> None:
+def test_family_that_does_not_fit_the_computer_is_named_with_the_reason(tmp_path: Path) -> None:
     infos = (("CPUVendor", "GenuineIntel"), ("CPUFamilyNumber", "6"), ("CPUModelNumber", "85"))
     told = "".join(f"<info name='{name}' value='{value}'/>" for name, value in infos)
     text = described(two_nodes(told), tmp_path)
@@ -216,7 +216,7 @@ def test_a_family_that_does_not_fit_is_named_with_the_reason(tmp_path: Path) -> 
     assert len(describe.loads(text).memories) == 4
 
 
-def test_an_old_xml_is_refused_with_the_line_that_converts_it(tmp_path: Path) -> None:
+def test_an_old_xml_is_refused_with_the_command_that_converts_it(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"lstopo-no-graphics -i lstopo\.xml --of xml > new\.xml"):
         described("<topology><object type='Machine'/></topology>", tmp_path)
 

@@ -29,7 +29,9 @@ from uncore_lab.measure.measure import measure
 
 MACHINE = topology.load("tr1950x")
 RECORDED = Recorded(MACHINE, lambda hart: hart // 2 + hart % 2 * 16, "die")
-SMALL_EFFORT = plan.Effort(samples=3, rounds=20, again=2, runs=2, run_ns=1e4, wakes=20, calls=50)
+SMALL_EFFORT = plan.Effort(
+    samples=3, rounds=20, repeated_pairs=2, runs=2, run_ns=1e4, wakes=20, calls=50
+)
 
 
 class Simulated:
@@ -225,17 +227,17 @@ def test_measuring_on_another_operating_system_is_refused(monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("protocol", "sentence"), [("moesi", "2 transfers"), ("migratory-moesi", "1 transfer")]
 )
-def test_load_then_change_is_reported_with_the_protocols_number_of_transfers(
+def test_change_after_a_load_is_reported_with_the_number_of_transfers_of_the_protocol(
     protocol: str, sentence: str, tmp_path
 ) -> None:
     machine = topology.load("tr1950x", [f"protocol={protocol}"])
     computer = sysfs.read(RECORDED.sysfs(tmp_path))
     found = plan.transfers(Simulated(machine=machine), computer, SMALL_EFFORT, lambda: None)
-    assert len(found) == 31 + len(plan.groups(computer))
+    assert len(found) == 31 + len(plan.growing_groups(computer))
     assert {transfer.distance for transfer in found} == {"core", "L3", "node", "package"}
-    assert f" is {sentence}: protocol = " in report.transfers_of(found)
+    assert f" is {sentence}: protocol = " in report.transfers_text(found)
 
 
-def test_report_states_a_ratio_between_one_and_two_transfers_as_such() -> None:
+def test_report_shows_a_ratio_that_is_neither_one_nor_two_transfers_as_a_number() -> None:
     between = record.Transfer(cpus=[0, 1], distance="L3", changed_ns=[10, 10], looked_ns=[14, 16])
-    assert "its ratio in pairs is 1.50" in report.transfers_of([between])
+    assert "its ratio in pairs is 1.50" in report.transfers_text([between])

@@ -30,7 +30,7 @@ TOP = HERE.parents[1]
 
 
 TEST_OF_SHIPPED_WORKLOADS = (
-    "guest/test_checks_can_fail.py::test_intact_workload_passes_where_a_broken_one_fails"
+    "guest/test_checks_can_fail.py::test_intact_workload_passes_where_the_broken_workload_fails"
 )
 
 

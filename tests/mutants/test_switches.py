@@ -100,7 +100,9 @@ def test_almost_every_mutant_is_within_a_function() -> None:
 
 
 @pytest.mark.parametrize("mutant", NATIVE, ids=lambda mutant: mutant.name)
-def test_copied_function_equals_the_mutants_and_leaves_other_text_unchanged(mutant: Mutant) -> None:
+def test_switched_source_has_the_mutated_function_as_a_copy_and_all_other_text_unchanged(
+    mutant: Mutant,
+) -> None:
     text, switched = (TOP / mutant.file).read_text(), _switched(mutant)
     if switched.numbers:
         pattern = (

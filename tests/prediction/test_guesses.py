@@ -18,7 +18,7 @@ from uncore_lab.predict.guesses import (
     DEVIATION_BY_KIND,
     STATED,
     guesses,
-    learnt,
+    learnt_distribution,
 )
 from uncore_lab.predict.observe import Observation, observations
 
@@ -74,15 +74,19 @@ def test_guess_without_an_interval_has_the_deviation_of_measured_estimates() -> 
         found("kunpeng920 socket.join.latency", 10 * e),
         found("e54650v2 socket.join.inject", 7.65 / e),
     ]
-    factor, basis = learnt("wires", known)
+    factor, basis = learnt_distribution("wires", known)
     assert factor.deviation == pytest.approx(1.0, rel=1e-3)
     assert basis == "3 estimates of wires that were measured later"
 
 
-def test_too_few_measured_estimates_give_no_deviation() -> None:
-    assert learnt("cores", [found("e54650v2 core.atomic", 60.7)])[1] == ASSUMED
-    assert learnt("cores", [])[0].deviation == pytest.approx(DEFAULT_DEVIATION, rel=1e-3)
-    assert learnt("clocks", [])[0].deviation == pytest.approx(DEVIATION_BY_KIND["clocks"], rel=1e-3)
+def test_kind_with_too_few_measured_estimates_keeps_the_assumed_deviation() -> None:
+    assert learnt_distribution("cores", [found("e54650v2 core.atomic", 60.7)])[1] == ASSUMED
+    assert learnt_distribution("cores", [])[0].deviation == pytest.approx(
+        DEFAULT_DEVIATION, rel=1e-3
+    )
+    assert learnt_distribution("clocks", [])[0].deviation == pytest.approx(
+        DEVIATION_BY_KIND["clocks"], rel=1e-3
+    )
 
 
 def test_a_number_without_relatives_is_as_uncertain_as_its_file_states(tmp_path: Path) -> None:
@@ -106,7 +110,7 @@ ccx.join.latency = {{ value = "9ns", source = "predicted"{} }}
 
 def test_estimate_shared_with_a_measured_machine_is_no_guess() -> None:
     keys = {guess.key for guess in guesses("e52620v4x2", observations(), frozenset())}
-    assert "clocks.uncore" in keys  # its own file's
+    assert "clocks.uncore" in keys  # a number of the machine's own file
     # a number of the family, of which other members were measured
     assert "socket.join.latency" not in keys
 
@@ -118,7 +122,7 @@ def test_estimates_of_a_machine_left_out_are_guesses_again() -> None:
     assert {"cluster.join.latency", "die.join.latency"} <= keys
 
 
-def test_fitted_number_without_a_lender_keeps_its_prior() -> None:
+def test_fitted_number_without_a_lender_is_guessed_as_before_its_fit() -> None:
     known = [o for o in observations() if o.machine != "kunpeng920"]
     text = {guess.key: guess.text for guess in guesses("kunpeng920", known, frozenset())}
     assert (text["die.join.inject"], text["socket.join.latency"]) == ("8ns", "10ns")

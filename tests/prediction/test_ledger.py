@@ -50,7 +50,7 @@ def test_predictions_of_past_days_are_unchanged(day: str) -> None:
 def test_ledger_is_read_without_the_model_and_without_machine_files(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    before = [blind.of_day(day) for day in SEALS]
+    before = [blind.section_of_day(day) for day in SEALS]
 
     def gone(*_: object, **__: object) -> None:
         raise AssertionError("the ledger asks nobody")
@@ -62,7 +62,7 @@ def test_ledger_is_read_without_the_model_and_without_machine_files(
         (figures, "read"),
     ):
         monkeypatch.setattr(module, name, gone)
-    assert [blind.of_day(day) for day in SEALS] == before
+    assert [blind.section_of_day(day) for day in SEALS] == before
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,9 @@ def test_measured_machine_cannot_be_predicted_blind(mine: Path) -> None:
 
 def test_each_day_shows_every_machine_predicted_on_it() -> None:
     days = {entry.date for entry in entries()}
-    shown = {(row["machine"], row["date"]) for day in days for row in blind.of_day(day).rows}
+    shown = {
+        (row["machine"], row["date"]) for day in days for row in blind.section_of_day(day).rows
+    }
     assert shown == {(entry.machine, entry.date) for entry in entries()}
 
 

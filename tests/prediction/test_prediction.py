@@ -105,7 +105,7 @@ def others(name: str) -> list[Observation]:
     return [o for o in observations() if o.machine != name]
 
 
-def test_a_machine_left_out_is_predicted_well_from_near_relatives() -> None:
+def test_machines_left_out_are_predicted_from_near_relatives_within_their_error_bounds() -> None:
     """Each of these machines has a near relative. `uncore validate --only prediction` compares all
     machines.
     """
@@ -183,7 +183,7 @@ def test_a_generation_has_one_vote_however_many_machines() -> None:
     assert loan and sorted(set(loan.belief.weights)) == pytest.approx([1 / 18, 1 / 2])
 
 
-def test_lone_lender_of_another_make_gives_a_wider_interval() -> None:
+def test_lone_lender_gives_a_wider_interval_to_a_distant_relative_than_to_a_near_one() -> None:
     """Other lines, which have pairs of two makes, show how much the makes differ."""
     periods, other = {"ns": 1.0, "core": 0.25}, replace(number(), descent=("arm", "cmn", "a"))
     known = [

@@ -72,7 +72,7 @@ def test_a_cell_declared_impossible_is_named_with_file_row_column_and_reason(
 
 
 @pytest.mark.bulk
-def test_example_protocol_is_proved_like_the_shipped_ones() -> None:
+def test_example_protocol_is_proved_like_the_shipped_protocols() -> None:
     tables = load(str(VI))
     proofs = list(check.proofs(tables))
     assert [(p.system, p.violation) for p in proofs if p.violation] == []
@@ -160,7 +160,7 @@ def test_missing_protocol_folder_is_reported(machine: Path) -> None:
         topology.load(machine)
 
 
-def test_value_that_is_no_protocol_is_refused_with_the_known_ones() -> None:
+def test_unknown_protocol_of_a_machine_is_refused_with_the_nearest_known_name() -> None:
     with pytest.raises(UserError, match="Did you mean 'mesi'"):
         topology.load("bus:4", ["protocol=mesj"])
 

@@ -156,7 +156,7 @@ def test_two_walks_of_one_machine_count_equal_states() -> None:
     assert first == second
 
 
-def test_states_that_differ_by_exchanging_equal_cores_count_as_one() -> None:
+def test_states_that_differ_by_exchanging_equal_cores_count_as_one_state() -> None:
     """Two equal cores below one resolver have fewer states than two cores below different
     resolvers.
     """
@@ -175,7 +175,7 @@ def test_random_trial_finds_the_violation_of_a_walk_and_is_reproducible() -> Non
     assert first == again
 
 
-def test_walk_that_ends_at_its_limit_reports_it() -> None:
+def test_walk_that_ends_at_its_limit_reports_the_limit() -> None:
     result = walk(load("mesi"), CheckedSystem("cut", ((3,),), (HOME,), states=1000))
     assert result["complete"] is False
     assert result["violation"] == ""

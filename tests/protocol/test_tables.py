@@ -32,7 +32,7 @@ def edit(path: Path, old: str, new: str) -> int:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_every_shipped_table_has_an_answer_for_every_case(protocol: str) -> None:
+def test_every_impossible_cell_of_a_shipped_table_has_a_reason(protocol: str) -> None:
     for table in load(protocol):
         assert all(cell.possible or cell.reason for cell in table)
 
@@ -107,7 +107,7 @@ def test_directory_of_tables_gives_the_rows_of_the_requested_protocol(directory:
         load(f"{directory}:moesii")
 
 
-def test_unknown_protocol_is_refused_with_the_known_ones() -> None:
+def test_unknown_protocol_of_a_table_is_refused_with_the_list_of_known_protocols() -> None:
     with pytest.raises(UserError, match=r"one of msi, mesi, mesif, moesi.*Did you mean 'mesi'"):
         load("mesy")
 

@@ -25,7 +25,7 @@ Worker.prototype.postMessage = function (message, ...more) {
 
 
 @pytest.mark.long
-def test_simulation_waits_for_one_small_file_and_one_run_of_50_microseconds(page):
+def test_first_page_needs_one_small_file_and_one_simulation_of_at_most_50_microseconds(page):
     """The page must not load, compile or simulate anything else, so that it is fast on any host."""
     assert page.stat().st_size < 3_000_000
     with opened(page, script=ASKED) as shown:  # the page needs no network

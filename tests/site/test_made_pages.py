@@ -22,7 +22,7 @@ MADE_LATER = (".html", "machines/", "playground.md")  # pages that other parts o
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
-    site.manual(folder)
+    site.copy_manual(folder)
     reference.write(folder)
     results.write(folder / "docs")
     return folder

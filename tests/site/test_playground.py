@@ -131,7 +131,7 @@ def test_stepper_in_the_page_has_the_same_data_as_uncore_watch(name):
 
 
 @pytest.mark.long
-def test_window_traces_only_its_part_of_the_run_and_ends_the_run_after_it():
+def test_trace_in_the_page_contains_only_its_window_and_the_run_ends_after_the_window():
     job = made("ccx:2x4", "lock/ticket", (8,), {"ops": 10}, seeds=(1,))
     whole = record(job, Window(around="measured"))
     start = whole.window.start + 2_000_000
@@ -285,7 +285,7 @@ def test_example_workload_passes_its_own_checks(name, machine):
 
 
 @pytest.mark.long
-def test_example_locks_fetch_as_many_lines_as_the_shipped_ones():
+def test_example_locks_fetch_as_many_lines_as_the_shipped_locks():
     for name, shipped in (("ticket lock", "lock/ticket"), ("MCS lock", "lock/mcs")):
         text = playground.examples()[name]
         points = [
@@ -399,7 +399,7 @@ def test_workload_can_be_written_run_and_stepped_through_in_the_page(page):
         assert "line 1: 'nonsense'" in shown.text_content("#text-wrong")
         assert (
             shown.text_content("#state") == "line 1 of the text: see below it"
-        )  # message not twice
+        )  # refers to the message instead of repeating it
         assert faults(shown) == []
         shown.fill("#text", LOSES)
         assert marked(shown) is None

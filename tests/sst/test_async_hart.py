@@ -164,7 +164,9 @@ def begin_times(text: str) -> list[int]:
     return [int(time) for time in BEGIN_TIME.findall(text)]
 
 
-def test_a_larger_store_buffer_hides_more_of_the_delay_of_stores(tmp_path: Path) -> None:
+def test_a_larger_store_buffer_hides_more_of_the_delay_of_stores_than_a_smaller_one(
+    tmp_path: Path,
+) -> None:
     a_job = job("counter/percpu", 2, ops="50")
     times = [
         outcome_fields(a_job, machine(a_job, tmp_path, stores=entries).run(LIMIT), tmp_path)[

@@ -135,7 +135,7 @@ AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
         (1000, OPEN_MPI, (), False),
     ],
 )
-def test_open_mpi_as_root_needs_two_variables(
+def test_open_mpi_as_root_needs_two_environment_variables(
     fake_sst: Path,
     monkeypatch: pytest.MonkeyPatch,
     user: int,
@@ -185,7 +185,7 @@ def test_early_end_of_sst_is_reported(fake_sst: Path) -> None:
     run_folder(e.value)
 
 
-def test_program_without_progress_is_reported(fake_sst: Path) -> None:
+def test_program_without_operations_under_sst_is_reported(fake_sst: Path) -> None:
     write_sst(fake_sst, "echo 'uncore: watchdog hart=1 code=3 time=1000'")
     with pytest.raises(GuestError, match="hart 1 did no operation in 100 simulated ms"):
         api.run(*PLAY, engine="sst")

@@ -30,7 +30,7 @@ def test_an_example_is_short_and_every_number_of_it_has_a_source(file: Path) -> 
         assert number.source not in ("", "unstated"), number
 
 
-def test_handoffs_of_an_example_are_faster_within_a_group(file: Path) -> None:
+def test_handoffs_of_an_example_are_faster_within_a_group_than_between_groups(file: Path) -> None:
     machine = load(file)
     measured = matrix(str(file), sample=8, seeds=[1])
     figures = {
@@ -69,7 +69,7 @@ def test_chips_of_the_torus_are_at_most_three_hops_apart() -> None:
     assert hops("torus8").count(1) == 8 * 3
 
 
-def test_the_last_caches_of_the_gb10_differ() -> None:
+def test_last_level_caches_and_kinds_of_cores_of_the_gb10_are_those_of_its_file() -> None:
     machine = load(TOPOLOGIES / "examples/gb10.toml")
     sizes = [r.data_sets * r.data_ways * 64 >> 20 for r in machine.resolvers]
     assert sizes == [8, 16, 16]

@@ -75,7 +75,7 @@ def test_cycles_are_those_of_the_kinds_clock(hybrid: Machine) -> None:
     assert {link.control for link in hybrid.links if link.level == "socket"} >= {667}
 
 
-def test_a_kind_of_level_has_a_resolver_that_others_lack(hybrid: Machine) -> None:
+def test_only_parts_of_the_kind_that_states_a_resolver_have_a_resolver(hybrid: Machine) -> None:
     assert [
         (resolver.name, resolver.level, resolver.children) for resolver in hybrid.resolvers
     ] == [

@@ -57,7 +57,7 @@ def test_kind_of_memory_inherits_what_it_does_not_state(expanded: Machine) -> No
     assert expanded.memory_kinds == ("cxl",) and expanded.nodes_of("cxl") == [2]
 
 
-def test_memory_behind_a_link_is_farther_by_its_latency_in_both_directions(
+def test_memory_behind_a_link_is_farther_by_the_latency_of_the_link_in_each_direction(
     expanded: Machine,
 ) -> None:
     near, cxl = (memory.stop for memory in expanded.memories[1:])

@@ -168,7 +168,7 @@ def test_one_error_names_all_missing_keys_of_a_machine_file(tmp_path: Path) -> N
     ]  # fmt: skip
 
 
-def test_machine_file_that_extends_no_other_takes_the_defaults(tmp_path: Path) -> None:
+def test_machine_file_that_extends_no_file_takes_the_defaults(tmp_path: Path) -> None:
     assert load_text(tmp_path, ALONE).os.quantum == 10**9  # a millisecond
 
 
@@ -210,7 +210,7 @@ def test_memory_without_a_stop_is_refused(tmp_path: Path) -> None:
         ("a\0b.toml", "cannot read"),
     ],
 )
-def test_error_about_a_wrong_name_proposes_a_right_one(name: str, words: str) -> None:
+def test_error_about_a_wrong_name_proposes_a_right_name(name: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         load(name)
 
@@ -243,7 +243,7 @@ def test_far_atomics_are_refused_if_the_resolver_keeps_no_data(tmp_path: Path) -
         ("hold=3ns", "unknown key 'hold'"),
     ],
 )
-def test_error_of_an_override_quotes_it(setting: str, words: str) -> None:
+def test_error_about_an_override_quotes_the_override(setting: str, words: str) -> None:
     with pytest.raises(UserError, match=words) as caught:
         load("tr1950x", [setting])
     assert str(caught.value).startswith(f"--with {setting}: ")

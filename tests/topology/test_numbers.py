@@ -57,7 +57,7 @@ def test_each_number_carries_text_source_file_and_line(tmp_path: Path) -> None:
     assert ring_hop(machine) == 2500  # three cycles of the fabric, not of the core
 
 
-def test_an_override_wins_and_is_named_as_the_source() -> None:
+def test_override_replaces_the_number_of_the_file_and_is_named_as_its_source() -> None:
     changed = load("tr1950x", ["socket.join.latency=64ns"])
     assert number(changed, "socket.join.latency")[:3] == (
         "64ns",
@@ -75,7 +75,7 @@ def test_every_number_can_be_overridden_by_its_own_text(name: str) -> None:
     assert {number.source for number in again.numbers} == {"--with"}
 
 
-def test_a_part_of_a_short_form_can_be_overridden(tmp_path: Path) -> None:
+def test_each_quantity_in_the_short_form_of_a_cache_can_be_overridden(tmp_path: Path) -> None:
     text = SMALL + '[core]\nl1 = "16KiB 4-way 3cy"\n'
     assert load_text(tmp_path, text).core.l1_sets == 64
     machine = load_text(tmp_path, text, "core.l1.ways=8", "core.l1.latency=5cy")
@@ -91,7 +91,7 @@ def test_file_overrides_the_files_that_it_extends(tmp_path: Path) -> None:
     assert (machine.id, machine.name) == ("mine", "small")
 
 
-def test_another_kind_of_join_drops_the_keys_of_the_old_one(tmp_path: Path) -> None:
+def test_another_kind_of_join_drops_the_keys_of_the_old_join(tmp_path: Path) -> None:
     write(tmp_path, SMALL)
     text = 'extends = "small"\n[socket]\njoin = "crossbar 6ns"\n'
     machine = load(write(tmp_path, text, "mine.toml"))
@@ -99,7 +99,7 @@ def test_another_kind_of_join_drops_the_keys_of_the_old_one(tmp_path: Path) -> N
     assert "socket.join.inject" not in {number.key for number in machine.numbers}
 
 
-def test_innermost_source_of_a_number_counts(tmp_path: Path) -> None:
+def test_source_of_a_number_is_its_own_or_else_that_of_its_table(tmp_path: Path) -> None:
     text = SMALL.replace('width = "32B/cy"', 'width = "32B/cy"\nsource = "a datasheet"')
     text = text.replace('inject = "2ns"', 'inject = { value = "2ns", source = "fitted" }')
     machine = load_text(tmp_path, text)
@@ -126,7 +126,7 @@ def test_control_messages_are_scaled_and_wires_are_busy_for_their_bytes(tmp_path
     assert costs == {(6000, 10_000, 1000, 5000), (12_000, 20_000, 1000, 5000)}
 
 
-def test_a_wider_line_has_fewer_sets_and_keeps_wires_and_memory_busy_longer() -> None:
+def test_twice_as_wide_a_line_halves_the_sets_and_doubles_the_time_of_its_data_in_memory() -> None:
     usual, wide = (
         load("ccx:2x2", [f"line={line}B", "ccx.join.width=16B/ns"]) for line in (64, 128)
     )

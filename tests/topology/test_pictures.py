@@ -58,7 +58,7 @@ def test_texts_of_a_picture_are_complete_and_do_not_overlap(name: str) -> None:
     assert overlapping(boxes) == []
 
 
-def test_wires_that_close_a_torus_do_not_cover_others() -> None:
+def test_wires_that_close_a_torus_do_not_cover_other_wires() -> None:
     """The wires that close the rows of a torus are drawn past the stops between their ends, not
     through them.
     """

@@ -32,7 +32,7 @@ def test_direct_reply_with_completion_follows_the_triangle_law(tmp_path: Path) -
     assert handoff.estimate(2, 0) == data + (near + far) // 2 + 2000
 
 
-def test_response_follows_the_additive_law(tmp_path: Path) -> None:
+def test_handoff_with_unblock_by_the_response_follows_the_additive_law(tmp_path: Path) -> None:
     machine = mesh(tmp_path, "system.resolver.unblock=response", "core.hold=0ns")
     handoff = Handoff(machine)
     cost = [handoff.estimate(0, j) for j in (1, 2, 3)]
@@ -41,7 +41,9 @@ def test_response_follows_the_additive_law(tmp_path: Path) -> None:
     assert handoff.estimate(2, 0) == (near + far) // 2 + 2000
 
 
-def test_a_response_waits_for_the_hold_of_the_owner(tmp_path: Path) -> None:
+def test_handoff_with_unblock_by_the_response_waits_for_the_hold_of_the_owner(
+    tmp_path: Path,
+) -> None:
     machine = mesh(tmp_path, "system.resolver.unblock=response", "core.hold=50ns")
     assert Handoff(machine).estimate(1, 0) == 50_000 + 4001 + 1000
 
@@ -52,7 +54,7 @@ def test_reply_via_the_home_takes_the_path_through_the_home(tmp_path: Path) -> N
     assert handoff.estimate(2, 0) == sum(data) // 2 + sum(control) // 2 + 2000
 
 
-def test_a_handoff_counts_the_links_from_i_over_home_to_j_and_back() -> None:
+def test_handoff_crosses_as_many_die_links_as_the_places_of_cores_and_home_imply() -> None:
     """A handoff takes 0 links if both cores are on the home's die, 2 if one or both are on one
     other die, and 3 if they are on two other dies.
     """

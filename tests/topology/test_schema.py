@@ -75,7 +75,11 @@ def test_every_field_and_key_has_a_description(part: type) -> None:
         ),
         ('service = "4cy"', 'servise = "4cy"', r":22: .*resolver.servise'.*resolver.service'"),
         ("[memory]", "[messages]\nconrol = 3\n[memory]", r":26: .*conrol'.*'messages.control'"),
-        ('inject = "2ns"', 'size = "3x2"', r":14: unknown key 'socket.join.size'"),  # no mesh
+        (
+            'inject = "2ns"',
+            'size = "3x2"',
+            r":14: unknown key 'socket.join.size'",
+        ),  # not a mesh, so it has no size
         ('inject = "2ns"', "inject = {a = 2}", r":14: 'socket.join.inject' expects a value"),
     ],
 )
@@ -145,7 +149,7 @@ def test_structs_are_made_before_the_native_module_is_built(tmp_path: Path) -> N
         assert (tmp_path / made.name).read_text() == made.read_text()
 
 
-def test_numbers_of_a_core_are_read_by_few_files() -> None:
+def test_headers_of_the_engine_do_not_include_the_numbers_of_a_core() -> None:
     """Changing a number of the core recompiles only the files that read it."""
     assert CHECKOUT
     for part in ("machine_spec.hh", "job_spec.hh"):

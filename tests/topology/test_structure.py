@@ -161,7 +161,7 @@ def test_the_far_ring_is_reached_over_the_nearest_bridge() -> None:
     assert ways <= bridges and len(bridges) == 8
 
 
-def test_quadrants_have_a_diagonal_only_if_the_file_states_one(tmp_path: Path) -> None:
+def test_quadrants_have_a_diagonal_link_only_if_the_file_states_it(tmp_path: Path) -> None:
     join = 'kind = "quadrants"\ndx = "6ns"\ndy = "18ns"'
     tree = "socket:1 core:4 thread:1"
     plain = load_text(tmp_path, with_join(join, tree))

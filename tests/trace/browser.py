@@ -74,9 +74,9 @@ FOCUSED = """() => {
 
 
 def check_page(path, width, dark, site=None, do=lambda shown: None):
-    """Checks that a page has no console message, request or serious violation, that everything
-    fits the screen, and that Tab reaches every control.  Writes a picture to build/sittings.  `do`
-    is called before the checks.
+    """Checks that a page writes nothing to the console, requests nothing, breaks no serious rule of
+    accessibility (axe), is no wider than the screen, and that Tab reaches every control. Calls `do`
+    before the checks, and writes a picture to build/sittings.
     """
     with opened(path, width=width, dark=dark, site=site) as shown:
         do(shown)

@@ -183,8 +183,8 @@ def test_stepper_with_hostile_names_runs_no_script_from_them(tmp_path):
     check(tmp_path / "w.html", HOSTILE)
 
 
-def test_one_module_writes_every_page():
-    """Only the module page.py contains the head of a page."""
+def test_head_of_a_page_is_in_one_file_only():
+    """All writers of pages take the head from this file."""
     assert CHECKOUT
     heads = {
         path.relative_to(CHECKOUT).as_posix()

@@ -37,7 +37,7 @@ def page(tmp_path_factory):
     return path, results[0]
 
 
-def test_report_of_a_run_has_every_part(page):
+def test_report_of_a_run_has_every_section(page):
     text = page[0].read_text()
     assert re.findall("<h2>(.*?)</h2>", text) == [h.replace("'", "&#x27;") for h in HEADS]
     assert len(text.encode()) < 5_000_000

@@ -142,13 +142,13 @@ def of_200_operations():
     return page_of([record(job(ops=25), Window(around="measured"))], "")
 
 
-def test_page_of_200_operations_is_small():
+def test_page_of_200_operations_is_smaller_than_400_kilobytes():
     # With this limit, a page of 800 operations is smaller than a megabyte.
     assert len(of_200_operations().encode()) < 400_000
 
 
 @pytest.mark.long
-def test_page_of_200_operations_opens_soon(tmp_path):
+def test_page_of_200_operations_opens_in_two_seconds(tmp_path):
     (tmp_path / "w.html").write_text(of_200_operations())
     with opened(tmp_path / "w.html") as page:
         timing = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
@@ -249,7 +249,7 @@ def test_copies_are_drawn_in_their_states(page):
         assert any(drawn)
 
 
-def test_line_is_chosen_and_only_it_is_shown(page):
+def test_line_is_chosen_from_the_list_or_by_the_key_l(page):
     with opened(page) as shown:
         lines = shown.evaluate("stepper.data.lines.map(l => l[0])")
         shown.select_option("#line", str(lines[1]))
@@ -290,17 +290,17 @@ def test_drawing_shows_only_the_part_of_the_machine_that_is_used(tmp_path):
         assert shown.evaluate(width) == part
 
 
-def test_machines_of_many_cores_have_room_side_by_side(tmp_path):
+def test_two_machines_of_64_cores_side_by_side_are_drawn_at_a_legible_size(tmp_path):
     made = record(job("mesh:8x8", threads=2, ops=2), Window(around="measured"))
     (tmp_path / "w.html").write_text(page_of([made, made], ""))
     with opened(tmp_path / "w.html") as shown:
-        shown.keyboard.press("c")  # all of it
+        shown.keyboard.press("c")  # shows the whole machine
         for place in ("#machine", "#machine-1"):
             assert shown.locator(place).bounding_box()["height"] > 350
         (edge,) = shown.locator("#machine .agent rect").first.evaluate_all(
             "boxes => boxes.map(box => getComputedStyle(box).vectorEffect)"
         )
-        assert edge == "non-scaling-stroke"  # finer edges could not be seen
+        assert edge == "non-scaling-stroke"  # edges do not get thinner with the drawing
 
 
 def test_stepper_log_describes_messages_in_words(page):

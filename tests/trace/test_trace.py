@@ -94,7 +94,7 @@ FIRST, LINE = 0x8000_0000, 64
 
 
 @pytest.mark.parametrize(("machine", "slices"), [("i76700k", 4), ("r7900x", 6), ("skylake24", 24)])
-def test_each_slice_is_as_likely_to_own_a_line(machine, slices):
+def test_every_slice_is_equally_likely_to_own_a_line(machine, slices):
     """V10: a line belongs to another slice with each seed; with one seed, lines are distributed
     over slices as in lockstep.
     """
@@ -184,7 +184,7 @@ def test_trace_selects_a_line_by_the_name_of_an_object():
     assert set(trace.tables["transactions"]["line"]) == set(trace.lines)
 
 
-def test_window_around_the_slowest_operation_is_a_fifth_longer_than_it():
+def test_window_around_the_slowest_operation_is_a_fifth_longer_than_this_operation():
     longest = max(operation.mean_ps for operation in record(job(), Window()).operations)
     trace = record(job(), Window(around="slowest"))
     assert trace.window.until - trace.window.start == pytest.approx(1.2 * longest, rel=0.01)
@@ -293,7 +293,7 @@ select
 
 
 @pytest.mark.long
-def test_trace_processor_gives_the_messages_and_the_p99_of_the_result(tmp_path):
+def test_perfettos_trace_processor_gives_the_messages_and_the_p99_of_the_result(tmp_path):
     shell = shutil.which("trace_processor_shell")
     if not shell:
         pytest.skip("no trace_processor_shell here: perfetto.dev says how it is built")

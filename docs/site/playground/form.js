@@ -127,7 +127,7 @@ function commandOf(verb, jobs, threads) {
   return words.join(' ') + (remarks.length ? `  (${remarks.join('; ')})` : '');
 }
 
-// ---- Numbers of the machine. One input changes this number in all parts of a kind.
+// ---- Numbers of the machine. Each input sets one number in all parts of its group.
 function groupsOf(resolved) {
   const groups = [['core', [resolved.core], 'Core']];
   for (const kind of resolved.kinds) groups.push([`cores ${kind.name}`, [kind.core], 'Core']);

@@ -28,7 +28,8 @@ from uncore_lab.fitting.solve import Solution, Vector
 SEARCH_ROUNDS, FINAL_ROUNDS = 8, 60  # ping-pong rounds per pair: coarse search, final fit
 SEARCH_EVALUATIONS = 3
 ALIKE_ERROR_RATIO = 1.02  # choices within this ratio of the least error fit equally well
-# If the structure errors of two choices differ by less than this factor, the earlier one is taken.
+# If the structure errors of two choices differ by less than this factor, the earlier choice is
+# taken.
 ALIKE_STRUCTURE_RATIO = 1.25
 # Absolute tolerance on a class's relative error, for the noise of few rounds and the resolution of
 # the measuring clock.
@@ -36,7 +37,7 @@ ALIKE_ERROR_SLACK = 0.002
 # Least change of a residual if the logarithm of a number grows by 1. With a smaller change, even
 # ten times the number would move no class by a tenth.
 MIN_RESIDUAL_CHANGE = 0.03
-# text of an unknown in a machine file that lists a range of values for a key
+# form of an entry of [unknowns] that stands for a range of values of its key
 KEY_RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")
 
 Advance = Callable[[int], None]

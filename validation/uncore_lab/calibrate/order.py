@@ -36,7 +36,7 @@ class CoreOrder:
 
     cores: tuple[int, ...]
     owner: int
-    correlation: float  # of the sorted path lengths with the sorted parts
+    correlation: float  # correlation of the sorted path lengths with the sorted parts
 
 
 def find(machine: Machine, ns: Matrix) -> CoreOrder | None:

@@ -48,7 +48,7 @@ from uncore_lab.fitting.solve import (
     FitPart,
     Solution,
     Vector,
-    present,
+    pairs_in_all,
     solve,
 )
 
@@ -89,7 +89,8 @@ class Problem:
     machine: Machine  # with the numbers of its file
     free_numbers: dict[str, FreeNumber]
     measured: Matrix
-    structured: bool
+    # True: pairs count beside their class median, because the machine has [unknowns]
+    fits_pairs: bool
 
     @classmethod
     def load(cls, name: str, matrix: Path, keys: Sequence[str] = ()) -> Problem:
@@ -113,7 +114,7 @@ class Problem:
 
     def masks(self, choice: UnrecordedChoice) -> dict[str, Mask]:
         """Returns the measured pairs of each class."""
-        return present(self.hardware(choice).masks(self.machine), self.measured)
+        return pairs_in_all(self.hardware(choice).masks(self.machine), self.measured)
 
     def simulated(self, steps: Vector, choice: UnrecordedChoice, rounds: int) -> Matrix:
         machine = self.machine_with(steps, choice)
@@ -130,7 +131,7 @@ class Problem:
         most: int = MAX_EVALUATIONS,
     ) -> Solution:
         target = ClassTarget(
-            self.measured, self.masks(choice), pairs=PAIRS_WEIGHT if self.structured else 0
+            self.measured, self.masks(choice), pairs=PAIRS_WEIGHT if self.fits_pairs else 0
         )
 
         def residuals(steps: Vector) -> Vector:

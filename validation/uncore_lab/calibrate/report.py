@@ -19,8 +19,8 @@ MIN_COUNTED_CHOICES = 4
 
 
 def show(fitted: Fitted) -> None:
-    _numbers(fitted)
-    _classes(fitted)
+    _print_numbers(fitted)
+    _print_classes(fitted)
     say(f"chosen, because it was not recorded: {fitted.choice}")
     if fitted.alike:
         homes = sorted({choice.home for choice in fitted.alike})
@@ -33,7 +33,7 @@ def show(fitted: Fitted) -> None:
         say(sentence)
 
 
-def _numbers(fitted: Fitted) -> None:
+def _print_numbers(fitted: Fitted) -> None:
     deviations, free_numbers = uncertainties(fitted), fitted.problem.free_numbers
     factors = np.exp(fitted.steps).tolist()
     rows = [
@@ -54,7 +54,7 @@ def _numbers(fitted: Fitted) -> None:
     emit(rows, False, columns, f"{fitted.problem.machine.name}: numbers fitted to the matrix")
 
 
-def _classes(fitted: Fitted) -> None:
+def _print_classes(fitted: Fitted) -> None:
     mean_error = np.nanmean(abs(fitted.simulated / fitted.problem.measured - 1))
     rows = [
         {

@@ -34,7 +34,7 @@ from uncore_lab.claims import filed
 from uncore_lab.claims.amounts import Curve, Seed
 from uncore_lab.claims.claim import Claim
 from uncore_lab.claims.collection import load
-from uncore_lab.claims.verdict import NOT_REPRODUCED, NOT_RUN, Row, judge
+from uncore_lab.claims.verdict import NOT_REPRODUCED, NOT_RUN, Row, judged_row
 from uncore_lab.claims.wording import amount, over_seeds, summary, verdict, verdict_counts
 from uncore_lab.results.table import save
 
@@ -73,15 +73,15 @@ def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
     """
     needed = {claim.id: claim.jobs() for claim in claims}
     jobs = list(dict.fromkeys(job for runs in needed.values() for job in runs.values()))
-    wrong: dict[_Key, str] = {}
+    failure_of: dict[_Key, str] = {}
 
-    def went_wrong(point: Job, error: GuestError) -> None:
-        wrong.setdefault(_key(point), _failure(point, error))
+    def note_failure(point: Job, error: GuestError) -> None:
+        failure_of.setdefault(_key(point), _failure(point, error))
 
     with progress(sum(point.threads[0] for job in jobs for point in job.points()), "asking") as on:
-        results = execute(jobs, cores, lambda job, point: on(point.threads), went_wrong)
+        results = execute(jobs, cores, lambda job, point: on(point.threads), note_failure)
     by_job = dict(zip(jobs, results, strict=True))
-    return [_row(claim, needed[claim.id], by_job, wrong) for claim in claims]
+    return [_row(claim, needed[claim.id], by_job, failure_of) for claim in claims]
 
 
 def _key(job: Job) -> _Key:
@@ -102,17 +102,17 @@ def _failure(job: Job, error: GuestError) -> str:
 
 
 def _row(
-    claim: Claim, runs: dict[str, Job], results: dict[Job, Result], wrong: dict[_Key, str]
+    claim: Claim, runs: dict[str, Job], results: dict[Job, Result], failure_of: dict[_Key, str]
 ) -> Row:
     for job in runs.values():
         failures = [f for point in results[job].points for f in point.failures]
         if failures or results[job].outcome.partial:
-            return judge(claim, [], wrong.get(_key(job)) or next(iter(failures), ""))
+            return judged_row(claim, [], failure_of.get(_key(job)) or next(iter(failures), ""))
     curves = {
         name: Curve.of(results[job], {table.name: table.unit for table in job.program.tables})
         for name, job in runs.items()
     }
-    return judge(claim, [claim.amount(by_run) for by_run in _by_seed(curves)])
+    return judged_row(claim, [claim.amount(by_run) for by_run in _by_seed(curves)])
 
 
 def _by_seed(curves: Mapping[str, Mapping[Seed, Curve]]) -> list[dict[str, Curve]]:

@@ -25,7 +25,8 @@ REPRODUCED, SAME_DIRECTION, NOT_REPRODUCED = "reproduced", "same direction", "no
 ILLUSTRATION, NOT_RUN = "illustration", "not run"
 VERDICTS = (REPRODUCED, SAME_DIRECTION, NOT_REPRODUCED, ILLUSTRATION, NOT_RUN)
 SAME_MAGNITUDE_FACTOR = 2  # two amounts within this factor are of the same magnitude
-# A ratio agrees in direction from this root up to this power of the claimed ratio.
+# A ratio agrees in direction if its logarithm is between a third of and three times that of the
+# claimed ratio.
 MAX_EFFECT_POWER = 3
 
 
@@ -47,7 +48,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-def judge(claim: Claim, answers: Sequence[float], failure: str = "") -> Row:
+def judged_row(claim: Claim, answers: Sequence[float], failure: str = "") -> Row:
     """Judges a claim by its answers, one for each seed. If there are no answers, `failure` is the
     reason.
     """

@@ -49,7 +49,9 @@ def recognised(rows: Matrix, machine: Machine) -> Numbering:
 
 def check(numbering: Numbering, rows: Matrix, machine: Machine, path: Path) -> None:
     cores = [None if hart is None else machine.hart_cores[hart] for hart in numbering.harts]
-    odd_cpus = [odd_cpu for cpu in range(len(rows)) if (odd_cpu := _odd(cpu, rows, cores))]
+    odd_cpus = [
+        odd_cpu for cpu in range(len(rows)) if (odd_cpu := _nearer_than_sibling(cpu, rows, cores))
+    ]
     if len(odd_cpus) <= MAX_ODD_SIBLINGS_SHARE * len(rows):
         return
     cpu, sibling, nearest = odd_cpus[0]
@@ -61,7 +63,9 @@ def check(numbering: Numbering, rows: Matrix, machine: Machine, path: Path) -> N
     )
 
 
-def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int, int] | None:
+def _nearer_than_sibling(
+    cpu: int, rows: Matrix, cores: Sequence[int | None]
+) -> tuple[int, int, int] | None:
     """Returns the CPU, its nearest sibling, and a CPU of another core that is nearer than this
     sibling; None if no CPU is nearer.
     """

@@ -125,7 +125,8 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     title: str
     source: str
-    measured: str  # machine that was measured, in words
+    # machine that was measured, in words
+    measured_machine: str = msgspec.field(name="measured")
     machine: str  # name of the machine that is simulated
     unlike: str  # differences between simulation and measurement: compiler, clock, system
     curves: list[PublishedCurve]

@@ -62,10 +62,12 @@ def by_seed(
         seeds = usual_seeds("native", repeats(machine, hardware.slice))
     seeds_of_run: list[tuple[int, ...]] = [(seed,) for seed in seeds] or [()]
     rounds = rounds_per_seed(rounds, len(seeds_of_run))
-    return [_of(machine, hardware, cores, rounds, run_seeds) for run_seeds in seeds_of_run]
+    return [
+        _matrix_of_seeds(machine, hardware, cores, rounds, run_seeds) for run_seeds in seeds_of_run
+    ]
 
 
-def _of(
+def _matrix_of_seeds(
     machine: Machine,
     hardware: Hardware,
     cores: Sequence[int],

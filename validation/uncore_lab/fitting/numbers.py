@@ -119,10 +119,10 @@ class _DurationReader:
         self.kinds = list(kinds.branch.items) if kinds else []
 
     def clocks(self) -> dict[str, float]:
-        ledger = self.top.ledger
-        beside = [domain for domain in ledger.domains() if domain != "core"]
-        periods = {NS: 1.0, CORE: _ns(ledger.period("core"))}
-        return periods | ({UNCORE: _ns(ledger.period(beside[0]))} if beside else {})
+        record = self.top.ledger
+        beside = [domain for domain in record.domains() if domain != "core"]
+        periods = {NS: 1.0, CORE: _ns(record.period("core"))}
+        return periods | ({UNCORE: _ns(record.period(beside[0]))} if beside else {})
 
     def free_number(
         self, number: Number, other_numbers: tuple[Number, ...], ancestors: Mapping[str, Descent]

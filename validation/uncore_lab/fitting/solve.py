@@ -69,7 +69,7 @@ class ClassTarget:
         )
 
 
-def present(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
+def pairs_in_all(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
     """Returns, for each class, the pairs that all matrices have. Classes without such a pair are
     left out.
     """

@@ -36,19 +36,19 @@ class _Finder:
     parts: list[Parts] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def add(self, name: str, parts: Parts, first: bool = False) -> None:
-        """Adds a level. With `first`, it is placed outside of a level that has the same parts."""
+    def add(self, name: str, parts: Parts, outside_equal: bool = False) -> None:
+        """Adds a level. With `outside_equal`, a level with the same parts lies inside of it."""
         outer = [_is_finer(parts, other_parts) for other_parts in self.parts]
         inner = [_is_finer(other_parts, parts) for other_parts in self.parts]
         if not all(o or i for o, i in zip(outer, inner, strict=True)):
             self.notes.append(f"parts called {name} cut across others: left out")
             return
-        position = sum(o and not (first and i) for o, i in zip(outer, inner, strict=True))
+        position = sum(o and not (outside_equal and i) for o, i in zip(outer, inner, strict=True))
         position = max(position, 1) if self.parts and outer[0] else position  # within packages
         self.names.insert(position, name)
         self.parts.insert(position, parts)
 
-    def same(self, parts: Parts) -> int | None:
+    def index_of_same_parts(self, parts: Parts) -> int | None:
         """Returns the index of the level that has the same parts; None if there is none."""
         for index, other_parts in enumerate(self.parts):
             is_known = any(part != NO_PART for part in other_parts.values())
@@ -103,12 +103,14 @@ def _add_nodes(finder: _Finder, computer: Computer, die: Parts) -> None:
     node_parts = {core: nodes.get(core[0], NO_PART) for core in dies}
     cross_packages = not _is_finer(package, dies)
     if cross_packages:
-        finder.add("die", dies, first=True)
+        finder.add("die", dies, outside_equal=True)
     if len(set(node_parts.values()) - {NO_PART}) > 1 and not (
-        cross_packages and finder.same(node_parts) is not None
+        cross_packages and finder.index_of_same_parts(node_parts) is not None
     ):
         finer = _is_finer(node_parts, package)
-        finder.add("die" if finer and not cross_packages else "node", node_parts, first=True)
+        finder.add(
+            "die" if finer and not cross_packages else "node", node_parts, outside_equal=True
+        )
 
 
 def _groups(computer: Computer, cores: list[Core]) -> Iterator[tuple[str, Parts]]:
@@ -123,7 +125,7 @@ def _add_group(finder: _Finder, name: str, parts: Parts) -> None:
     """Adds a group as a level. If a level already has the same parts, it is only renamed after the
     group, provided that the group has a name of its own.
     """
-    index = finder.same(parts)
+    index = finder.index_of_same_parts(parts)
     if index is None:
         finder.add(
             name if name not in (*finder.names, *RESERVED_LEVELS) else f"{name}-group", parts

@@ -151,7 +151,7 @@ def _named_kinds(
         name = "small" if kind.size < kinds[0].size else "other"
         used.append(name)
         number = str(used.count(name)) if used.count(name) > 1 else ""
-        where = list(_where(kind, levels, cores))
+        where = list(_paths_of_kind(kind, levels, cores))
         # A part has a single kind, so a kind that covers only some of these parts is not possible.
         if set(where) & set(parts_with_cache_kinds) and set(where) != set(parts_with_cache_kinds):
             where = list(_runs(levels, [key for key, core in cores if core in kind.cores]))
@@ -200,7 +200,7 @@ def _path(levels: Sequence[str], key: Key) -> str:
     return ".".join(f"{level}{n}" for level, n in zip(levels, key, strict=False))
 
 
-def _where(kind: Kind, levels: Sequence[str], cores: Sequence[Placed]) -> Iterator[str]:
+def _paths_of_kind(kind: Kind, levels: Sequence[str], cores: Sequence[Placed]) -> Iterator[str]:
     """Yields the paths of the cores of a kind: one path for each group that consists of such cores
     only, otherwise one path for each run of cores.
     """
@@ -256,7 +256,7 @@ def _nodes(
         of_group = [_cpus(cores, group) for group in groups]
         if parts and parts <= set(of_group):
             poor = {frozenset(n.cpus) for n in with_cpus if not n.memory and not untold}
-            # parts that may have memory: all parts, if the computer reports none for every part
+            # if the computer reports no memory in any part, each part may have some
             rich = (parts - poor) or parts
             return level, tuple(i for i, cpus in enumerate(of_group) if cpus not in rich), notes
     if len(with_cpus) > 1:

@@ -78,10 +78,11 @@ def _computer(path: Path, root: Element) -> Computer:
     if len(numbers) < len(units):
         raise UserError(f"{path}: two objects of type PU have one os_index; expected each once")
     complete = [
-        _set(path, machine, "complete_cpuset") for machine in _objects_of_type(root, "Machine")
+        _cpus_of_bitmap(path, machine, "complete_cpuset")
+        for machine in _objects_of_type(root, "Machine")
     ]
     infos = {info.get("name"): info.get("value", "") for info in root.iter("info")}
-    mhz = clocks(root, lambda kind: _set(path, kind, "cpuset"))
+    mhz = clocks(root, lambda kind: _cpus_of_bitmap(path, kind, "cpuset"))
     packages = _numbers_of(list(_objects_of_type(root, "Package")))
     cpus = [_cpu(unit, parents, packages, mhz) for unit in units]
     nodes = tuple(sorted(_nodes(path, root, parents), key=lambda node: node.number))
@@ -185,7 +186,7 @@ def _nodes(path: Path, root: Element, parents: dict[Element, Element]) -> Iterat
         # If several memory nodes are near a processor, it belongs to the first that names it.
         near_cpus = set(_processors(holder))
         if element.get("cpuset") is not None:
-            near_cpus &= _set(path, element, "cpuset")
+            near_cpus &= _cpus_of_bitmap(path, element, "cpuset")
         mine = near_cpus - taken_cpus
         taken_cpus |= mine
         memory = _number(element.get("local_memory"))
@@ -193,7 +194,7 @@ def _nodes(path: Path, root: Element, parents: dict[Element, Element]) -> Iterat
         yield Node(number, tuple(sorted(mine)), memory, cache if cache and cache.size else None)
 
 
-def _set(path: Path, element: Element, name: str) -> set[int]:
+def _cpus_of_bitmap(path: Path, element: Element, name: str) -> set[int]:
     """Reads a bitmap of hwloc: words of 32 bits in hexadecimal, the most significant word first."""
     # The prefix stands for all processors above those of the words that follow.
     text = element.get(name, "").removeprefix("0xf...f,")

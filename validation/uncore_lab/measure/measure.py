@@ -24,7 +24,7 @@ def measure(bench: Bench, computer: Computer, setting: Setting, effort: plan.Eff
     sections: dict[str, Any] = {}
     absent: dict[str, str] = {}
     partial = False
-    with progress(plan.parts(computer, effort), "measuring", "parts") as advance:
+    with progress(plan.tick_count(computer, effort), "measuring", "parts") as advance:
         try:
             for name, value, why in plan.take(bench, computer, effort, lambda: advance(1)):
                 sections[name] = value

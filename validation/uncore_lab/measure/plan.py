@@ -42,7 +42,7 @@ class Effort(Struct, frozen=True):
 
     samples: int  # samples of each pair; FULL_EFFORT has as many as the public collections
     rounds: int
-    again: int  # number of pairs that are measured twice
+    repeated_pairs: int  # number of pairs that are measured twice
     runs: int  # runs of each workload at each thread count
     run_ns: float  # intended length of one run, ns
     wakes: int
@@ -50,17 +50,21 @@ class Effort(Struct, frozen=True):
     threads: tuple[int, ...] = ()  # thread counts of atomics and locks; if empty, `counts` chooses
 
 
-FULL_EFFORT = Effort(samples=300, rounds=1000, again=16, runs=5, run_ns=2e8, wakes=500, calls=5000)
-QUICK_EFFORT = Effort(samples=30, rounds=300, again=4, runs=2, run_ns=2e7, wakes=100, calls=500)
+FULL_EFFORT = Effort(
+    samples=300, rounds=1000, repeated_pairs=16, runs=5, run_ns=2e8, wakes=500, calls=5000
+)
+QUICK_EFFORT = Effort(
+    samples=30, rounds=300, repeated_pairs=4, runs=2, run_ns=2e7, wakes=100, calls=500
+)
 
 
-def parts(computer: Computer, effort: Effort) -> int:
+def tick_count(computer: Computer, effort: Effort) -> int:
     """Returns the number of times that the whole plan calls `tick`."""
     cpus = len(computer.cpus)
     pairs = cpus * (cpus - 1) // 2
     runs = len(CONTENDED) * len(effort.threads or counts(computer)) * effort.runs
-    pair_experiments = len(partners(computer)) + len(groups(computer))
-    return pairs + min(effort.again, pairs) + runs + 4 * pair_experiments
+    pair_experiments = len(pairs_with_first(computer)) + len(growing_groups(computer))
+    return pairs + min(effort.repeated_pairs, pairs) + runs + 4 * pair_experiments
 
 
 def take(
@@ -106,7 +110,7 @@ def handoffs(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> Ha
     tables = {
         name: _lower_triangle(point.tables[name]) for name in ("handoff", "median", "deviation")
     }
-    repeated = _spread_over(len(cpus), effort.again)
+    repeated = _spread_over(len(cpus), effort.repeated_pairs)
     repeated_pairs = []
     for a, b in repeated:
         pair = _checked(bench.play("latency/pingpong", [cpus[a], cpus[b]], play, tick))
@@ -224,22 +228,22 @@ def transfers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> l
     once.
     """
     measured_transfers = []
-    for cpus in (*map(list, partners(computer)), *groups(computer)):
+    for cpus in (*map(list, pairs_with_first(computer)), *growing_groups(computer)):
         first, *other_cpus = cpus
         measured_transfers.append(
             Transfer(
                 cpus=cpus,
                 distance=_farthest_distance(computer, first, other_cpus),
-                changed_ns=_turns(bench, cpus, "blind", effort),
-                looked_ns=_turns(bench, cpus, "look", effort),
+                changed_ns=_alternation_ns(bench, cpus, "blind", effort),
+                looked_ns=_alternation_ns(bench, cpus, "look", effort),
             )
         )
         tick()
     return measured_transfers
 
 
-def _turns(bench: Bench, cpus: Sequence[int], way: str, effort: Effort) -> list[float]:
-    """Returns the time of one turn in each run, in ns, in ascending order."""
+def _alternation_ns(bench: Bench, cpus: Sequence[int], way: str, effort: Effort) -> list[float]:
+    """Returns the time of one operation in each run, in ns, in ascending order."""
     play: Parameters = {"by": way, "rounds": effort.rounds}
     points = [_checked(bench.play("latency/alternate", cpus, play)) for _ in range(effort.runs)]
     return sorted(round(point.elapsed_ps / point.ops / 1000, 1) for point in points)
@@ -248,7 +252,7 @@ def _turns(bench: Bench, cpus: Sequence[int], way: str, effort: Effort) -> list[
 # ---- Wake-ups and interrupts ---------------------------------------------------------------------
 
 
-def partners(computer: Computer) -> list[tuple[int, int]]:
+def pairs_with_first(computer: Computer) -> list[tuple[int, int]]:
     """Returns the pairs of the first processor with each other one, which cover all distances from
     the first.
     """
@@ -256,7 +260,7 @@ def partners(computer: Computer) -> list[tuple[int, int]]:
     return [(first, other_cpu) for other_cpu in other_cpus]
 
 
-def groups(computer: Computer) -> list[list[int]]:
+def growing_groups(computer: Computer) -> list[list[int]]:
     """Returns the first 4, 8, 16 ... processors and all of them, in the order in which threads are
     placed.
     """
@@ -268,7 +272,7 @@ def groups(computer: Computer) -> list[list[int]]:
 def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Wakeup]:
     measured_wakeups = []
     idle = 100_000
-    for waker, sleeper in partners(computer):
+    for waker, sleeper in pairs_with_first(computer):
         play = {"wakes": effort.wakes, "idle": idle}
         rows = _checked(bench.play("host/linux/wakeup", [waker, sleeper], play)).tables["wake"]
         slept = [row for row in rows if row[2]]
@@ -294,11 +298,11 @@ def barriers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> li
     its thread asleep; then to growing groups of processors.
     """
     rows = []
-    for sender, other_cpu in partners(computer):
+    for sender, other_cpu in pairs_with_first(computer):
         for running in (True, False):
             rows.append(_barrier(bench, computer, effort, [sender, other_cpu], running))
             tick()
-    for cpus in groups(computer):
+    for cpus in growing_groups(computer):
         rows.append(_barrier(bench, computer, effort, cpus, True))
         tick()
     return rows

@@ -106,9 +106,9 @@ class Transfer(MeasurementPart, frozen=True, kw_only=True):
 
     @property
     def ratio(self) -> float:
-        """The time of a turn that loads the line before it changes it, divided by the time of a
-        turn that only changes it. The ratio is near 1 if the line is transferred once, and 2 or
-        more if it is transferred twice.
+        """The time of an operation that loads the line before it changes it, divided by the time of
+        an operation that only changes it. The ratio is near 1 if the line is transferred
+        once, and 2 or more if it is transferred twice.
         """
         return statistics.median(self.looked_ns) / statistics.median(self.changed_ns)
 

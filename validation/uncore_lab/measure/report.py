@@ -23,17 +23,17 @@ BUSY_TASKS = 0.5  # a computer with at least this many runnable tasks is busy
 
 
 def show(measurement: Measurement) -> None:
-    _facts(measurement)
-    _handoffs(measurement)
-    _throughput(measurement)
-    _transfers(measurement)
-    _wakeups(measurement)
-    _barriers(measurement)
+    _print_facts(measurement)
+    _print_handoffs(measurement)
+    _print_throughput(measurement)
+    _print_transfers(measurement)
+    _print_wakeups(measurement)
+    _print_barriers(measurement)
     for section, why in measurement.absent.items():
         say(f"not measured: {section} ({why})")
 
 
-def _facts(measurement: Measurement) -> None:
+def _print_facts(measurement: Measurement) -> None:
     setting, computer = measurement.setting, measurement.computer
     say(f"{computer.name}: {len(computer.cpus)} processors; Linux {setting.kernel},"
           f" clock source {setting.clock_source or 'not told'},"
@@ -48,7 +48,7 @@ def _facts(measurement: Measurement) -> None:
     print()
 
 
-def _handoffs(measurement: Measurement) -> None:
+def _print_handoffs(measurement: Measurement) -> None:
     if not (matrix := measurement.handoffs):
         return
     classes: dict[str, list[tuple[float, float]]] = {}
@@ -73,7 +73,7 @@ def _handoffs(measurement: Measurement) -> None:
     emit(rows, False, columns, "one handoff of a line, medians of samples")
 
 
-def _throughput(measurement: Measurement) -> None:
+def _print_throughput(measurement: Measurement) -> None:
     points = measurement.throughput or []
     rows: list[dict[str, Any]] = [
         {"workload": name}
@@ -86,7 +86,7 @@ def _throughput(measurement: Measurement) -> None:
     ]
     counts = sorted({p.threads for p in points})
     columns = [Column("threads", "workload", left=True)]
-    columns += [Column(str(n), str(n), _millions) for n in counts]
+    columns += [Column(str(n), str(n), _millions_text) for n in counts]
     if points:
         emit(rows, False, columns, "million operations a second, median of runs")
     for point in points:
@@ -94,7 +94,7 @@ def _throughput(measurement: Measurement) -> None:
             say(f"{point.workload} at {point.threads} threads: {failure}")
 
 
-def _transfers(measurement: Measurement) -> None:
+def _print_transfers(measurement: Measurement) -> None:
     transfers = measurement.transfers or []
     rows: list[dict[str, Any]] = [
         {"threads": len(transfer.cpus), "distance": transfer.distance}
@@ -114,10 +114,10 @@ def _transfers(measurement: Measurement) -> None:
     ]
     if rows:
         emit(rows, False, columns, "a turn at one count, median of runs")
-        say(transfers_of(transfers))
+        say(transfers_text(transfers))
 
 
-def transfers_of(transfers: Sequence[Transfer]) -> str:
+def transfers_text(transfers: Sequence[Transfer]) -> str:
     """Returns a sentence on the number of transfers of a line that is loaded and then changed."""
     ratio = statistics.median(
         transfer.ratio for transfer in transfers if len(transfer.cpus) == PAIR_THREADS
@@ -129,11 +129,11 @@ def transfers_of(transfers: Sequence[Transfer]) -> str:
     return f"{LOAD_THEN_CHANGE} is neither 1 nor 2 transfers: its ratio in pairs is {ratio:.2f}"
 
 
-def _millions(rate: float | None) -> str:
+def _millions_text(rate: float | None) -> str:
     return EMPTY if rate is None else f"{rate / 1e6:.2f}"
 
 
-def _spread(percentiles: Percentiles | None) -> str:
+def _percentiles_text(percentiles: Percentiles | None) -> str:
     return (
         f"{percentiles.p50:.0f} ({percentiles.p10:.0f} to {percentiles.p99:.0f})"
         if percentiles
@@ -141,10 +141,10 @@ def _spread(percentiles: Percentiles | None) -> str:
     )
 
 
-def _wakeups(measurement: Measurement) -> None:
+def _print_wakeups(measurement: Measurement) -> None:
     rows: list[dict[str, Any]] = [
         {"pair": f"{w.waker} wakes {w.sleeper}", "distance": w.distance}
-        | {"wake": _spread(w.wake_ns), "call": _spread(w.call_ns)}
+        | {"wake": _percentiles_text(w.wake_ns), "call": _percentiles_text(w.call_ns)}
         for w in measurement.wakeups or []
     ]
     columns = [Column(head, head, left=True) for head in ("pair", "distance")]
@@ -153,12 +153,12 @@ def _wakeups(measurement: Measurement) -> None:
         emit(rows, False, columns, "remote wake-up: median (10th to 99th of 100)")
 
 
-def _barriers(measurement: Measurement) -> None:
+def _print_barriers(measurement: Measurement) -> None:
     rows: list[dict[str, Any]] = [
         {"sender": b.sender, "to": len(b.others), "distance": b.distance}
         | {"others": "run" if b.running else "sleep"}
-        | {"sent": _spread(b.sent_ns), "seen": b.sent_ns.count if b.sent_ns else 0}
-        | {"unseen": _spread(b.unseen_ns)}
+        | {"sent": _percentiles_text(b.sent_ns), "seen": b.sent_ns.count if b.sent_ns else 0}
+        | {"unseen": _percentiles_text(b.unseen_ns)}
         for b in measurement.barriers or []
     ]
     columns = [

@@ -102,15 +102,15 @@ def _guess_note(prediction: Forecast) -> str:
     return f"; {', '.join(resting)}: on guesses that nobody measured"
 
 
-def _tenths(value: float) -> str:
+def _tenths_text(value: float) -> str:
     return f"{value:.1f}"
 
 
-def _value(value: float, unit: str) -> str:
+def _value_text(value: float, unit: str) -> str:
     return f"{value:.2f}" if unit == RATIO else f"{value:.2f} ns"
 
 
-def _rule(amount: float, unit: str) -> str:
+def _amount_text(amount: float, unit: str) -> str:
     """Formats an amount in the unit in which relatives agree best."""
     if unit == RATIO:
         return f"{amount:.2f}"
@@ -119,20 +119,20 @@ def _rule(amount: float, unit: str) -> str:
 
 CLASS_COLUMNS = [
     Column("class", "name", left=True, about="innermost level that contains both cores"),
-    Column("ns", "ns", _tenths, about="median of a handoff between two such cores, predicted"),
-    Column("from", "low", _tenths, about="lower end of the interval"),
-    Column("to", "high", _tenths, about="upper end of the interval"),
+    Column("ns", "ns", _tenths_text, about="median of a handoff between two such cores, predicted"),
+    Column("from", "low", _tenths_text, about="lower end of the interval"),
+    Column("to", "high", _tenths_text, about="upper end of the interval"),
     Column(
         "measured",
         "measured",
-        lambda v: EMPTY if v is None else _tenths(v),
+        lambda v: EMPTY if v is None else _tenths_text(v),
         about="ns on the real machine, if it was measured",
     ),
     Column("", lambda row: _lender_note(row), left=True),
 ]
 NUMBER_COLUMNS = [
     Column("number", "key", left=True, about="key of the machine"),
-    Column("value", lambda row: _value(row["value"], row["unit"]), about="predicted value"),
+    Column("value", lambda row: _value_text(row["value"], row["unit"]), about="predicted value"),
     Column(
         "deviation",
         "deviation",
@@ -141,7 +141,7 @@ NUMBER_COLUMNS = [
     ),
     Column(
         "rule",
-        lambda row: _rule(row["amount"], row["unit"]),
+        lambda row: _amount_text(row["amount"], row["unit"]),
         left=True,
         about="unit in which relatives agree: a time, cycles of a clock, or a ratio",
     ),

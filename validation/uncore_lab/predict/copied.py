@@ -21,8 +21,8 @@ import msgspec
 from uncore.topology.lineage import lineage
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import DistanceClass, well_measured
-from uncore_lab.predict.mixture import Mixture, one
-from uncore_lab.predict.nulls import base, guesses, kind
+from uncore_lab.predict.mixture import Mixture, log_normal
+from uncore_lab.predict.nulls import guesses, kind, kind_without_side
 
 # names of the two situations: only the machine is unmeasured, or its whole family is
 MACHINE, FAMILY = "machine", "family"
@@ -44,10 +44,10 @@ def copied(name: str, machine: Machine, classes: Mapping[str, DistanceClass]) ->
     copies = {}
     for label, one_class in classes.items():
         of_kind = kind(machine, one_class)
-        rule = rules().get(f"{_situation(name)} {base(of_kind)}")
+        rule = rules().get(f"{_situation(name)} {kind_without_side(of_kind)}")
         guess = guesses(name, of_kind).get(rule.null) if rule else None
         if rule and guess:
-            copies[label] = Copy(one(guess.ns, rule.deviation), ", ".join(guess.machines))
+            copies[label] = Copy(log_normal(guess.ns, rule.deviation), ", ".join(guess.machines))
     return copies
 
 

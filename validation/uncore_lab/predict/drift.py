@@ -69,7 +69,7 @@ def read_moved(path: Path = MOVED) -> dict[str, Moved]:
 
 def drift(entry: LedgerEntry, medians: Mapping[str, float], moved: Moved | None) -> list[str]:
     listed = moved.classes if moved else {}
-    return [*_moved_classes(entry, medians, listed), *_idle(entry, listed)]
+    return [*_moved_classes(entry, medians, listed), *_superfluous_entries(entry, listed)]
 
 
 def _moved_classes(
@@ -86,7 +86,7 @@ def _moved_classes(
             )
 
 
-def _idle(entry: LedgerEntry, listed: Mapping[str, float]) -> Iterator[str]:
+def _superfluous_entries(entry: LedgerEntry, listed: Mapping[str, float]) -> Iterator[str]:
     for label, ns in listed.items():
         if label not in entry.predicted.classes:
             yield f"moved.toml: {entry.machine} has no class {label} on record"

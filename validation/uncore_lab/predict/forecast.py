@@ -103,12 +103,14 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
         label: Mixture(tuple(log(draw[label]) for draw in draws), weights, MEASUREMENT_DEVIATION)
         for label in draws[0]
     }
-    resting = _classes_resting_on_guesses(medians, lent, guessed)
-    known_already = _classes_resting_on_guesses(
+    resting_on_guesses = _classes_resting_on_guesses(medians, lent, guessed)
+    resting_on_fitted = _classes_resting_on_guesses(
         medians, lent, [guess for guess in guessed if guess.fitted]
     )
     classes = {
-        label: PredictedClass(label, belief, label not in resting, label not in known_already)
+        label: PredictedClass(
+            label, belief, label not in resting_on_guesses, label not in resting_on_fitted
+        )
         for label, belief in beliefs.items()
     }
     return Forecast(name, classes, loans, guessed)

@@ -31,7 +31,7 @@ from uncore.topology.machine import Machine, Number
 from uncore_lab.figures.hardware import read
 from uncore_lab.fitting.numbers import AMOUNT, is_unknown, scaled
 from uncore_lab.fitting.written import FOUR_FIFTHS_DEVIATIONS
-from uncore_lab.predict.mixture import Mixture, one
+from uncore_lab.predict.mixture import Mixture, log_normal
 from uncore_lab.predict.observe import Observation
 
 ESTIMATES = Path(__file__).with_name("estimates.toml")
@@ -92,12 +92,12 @@ def guesses(name: str, known: Sequence[Observation], lent: frozenset[str]) -> li
         _guess(_earlier_estimate(machine, number), machine.numbers, _kind(number, tree), known)
         for number in machine.numbers
         if number.key not in lent
-        and _counts(number)
+        and _is_guessed_time(number)
         and (number.interval or is_unknown(number) or _place(number) not in shared_places)
     ]
 
 
-def _counts(number: Number) -> bool:
+def _is_guessed_time(number: Number) -> bool:
     if number.key.partition(".")[0] in NO_HANDOFF_TABLES or FOLLOWS.match(number.source):
         return False
     text = number.text.strip()
@@ -108,7 +108,9 @@ def _counts(number: Number) -> bool:
 def _guess(
     number: Number, other_numbers: tuple[Number, ...], kind: str, known: Sequence[Observation]
 ) -> Guess:
-    factor, basis = _stated_distribution(number) if number.interval else learnt(kind, known)
+    factor, basis = (
+        _stated_distribution(number) if number.interval else learnt_distribution(kind, known)
+    )
     follow = (
         (follower.key, scaled(number.text, ratio))
         for follower, ratio in followers(number, other_numbers)
@@ -164,17 +166,17 @@ def _stated_distribution(number: Number) -> tuple[Mixture, str]:
             f' ends have the unit of {number.text}, the smaller first, like ["28ns", "36ns"]'
         )
     low_factor, high_factor = (float(end[1]) / float(value[1]) for end in (low, high))
-    return one(
+    return log_normal(
         sqrt(low_factor * high_factor), log(high_factor / low_factor) / 2 / FOUR_FIFTHS_DEVIATIONS
     ), STATED
 
 
-def learnt(kind: str, known: Sequence[Observation]) -> tuple[Mixture, str]:
+def learnt_distribution(kind: str, known: Sequence[Observation]) -> tuple[Mixture, str]:
     errors = list(_errors(kind, known))
     if len(errors) < MIN_MEASURED_ESTIMATES:
-        return one(1.0, DEVIATION_BY_KIND.get(kind, DEFAULT_DEVIATION)), ASSUMED
+        return log_normal(1.0, DEVIATION_BY_KIND.get(kind, DEFAULT_DEVIATION)), ASSUMED
     deviation = sqrt(sum(error**2 for error in errors) / len(errors))
-    return one(1.0, deviation), f"{len(errors)} estimates of {kind} that were measured later"
+    return log_normal(1.0, deviation), f"{len(errors)} estimates of {kind} that were measured later"
 
 
 def _errors(kind: str, known: Sequence[Observation]) -> Iterator[float]:

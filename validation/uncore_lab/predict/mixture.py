@@ -1,7 +1,7 @@
 """Log-normal mixtures, which describe a number or a class median that was not measured.
 
     Mixture(logarithms, weights, deviation)     one component for each relative or drawn machine
-    one(median, deviation)                      a mixture of a single component
+    log_normal(median, deviation)               a mixture of a single component
     mixture.quantile(0.9), .median, .interval(0.8), .deviation
     mixture.crps(measured)                      a proper score of the logarithm: less is better
 
@@ -73,7 +73,7 @@ class Mixture:
         return values, _normal_cdf(scores) @ np.array(self.weights)
 
 
-def one(median: float, deviation: float) -> Mixture:
+def log_normal(median: float, deviation: float) -> Mixture:
     return Mixture((log(median),), (1.0,), deviation)
 
 

@@ -112,11 +112,11 @@ def guesses(name: str, label: str, others: Sequence[str] | None = None) -> dict[
         nearest, ns = max(others_with_class, key=lambda pair: _kinship(target, pair[0]))
         null_guesses["relative"] = Guessed(ns, (nearest.name,))
         null_guesses["scaled"] = Guessed(ns * nearest.ghz / target.ghz, (nearest.name,))
-        null_guesses["family"] = _family(target, nearest, others_with_class)
+        null_guesses["family"] = _guess_of_relatives(target, nearest, others_with_class)
     return null_guesses
 
 
-def _family(
+def _guess_of_relatives(
     target: _KnownMachine,
     nearest: _KnownMachine,
     others_with_class: list[tuple[_KnownMachine, float]],
@@ -148,7 +148,7 @@ def _ghz(machine: Machine) -> float:
     return 1000 / float(frequency(clock))
 
 
-def base(kind: str) -> str:
+def kind_without_side(kind: str) -> str:
     """Returns the name of a kind of classes without the side of the home and the kinds of cores."""
     return kind.partition("-")[0]
 
@@ -160,10 +160,12 @@ def kind(machine: Machine, distance_class: DistanceClass) -> str:
     """
     shared = machine.resolvers[0].level
     innermost = machine.levels[machine.levels.index(shared) :]
-    base = {"core": SIBLINGS, "system": SOCKETS, "socket": PACKAGE}.get(
+    distance_kind = {"core": SIBLINGS, "system": SOCKETS, "socket": PACKAGE}.get(
         distance_class.within, distance_class.within
     )
     if distance_class.within in innermost and distance_class.within != "core":
-        base = SHARED if distance_class.within == shared else distance_class.within
+        distance_kind = SHARED if distance_class.within == shared else distance_class.within
     kinds = "-".join(dict.fromkeys(distance_class.kinds.split()))
-    return "-".join(filter(None, (base, distance_class.side, kinds if kinds != "core" else "")))
+    return "-".join(
+        filter(None, (distance_kind, distance_class.side, kinds if kinds != "core" else ""))
+    )

@@ -44,7 +44,7 @@ from uncore_lab.fitting.solve import (
     ClassTarget,
     FitPart,
     Vector,
-    present,
+    pairs_in_all,
     solve,
 )
 
@@ -101,7 +101,7 @@ def _part(name: str, free_numbers: Mapping[str, FreeNumber]) -> FitPart:
         overrides = settings(stepped(free_numbers, steps), free_numbers)
         return sample.pairs(topology.load(name, overrides, measured=True))
 
-    sampled_masks = present(sample.masks, measured, sample.pairs(machine))
+    sampled_masks = pairs_in_all(sample.masks, measured, sample.pairs(machine))
     target = ClassTarget(measured, sampled_masks, medians=0, pairs=1)
     return FitPart(
         list(free_numbers), lambda steps: target.residuals(simulated(steps)), highest(free_numbers)

@@ -1,7 +1,8 @@
 """Predicts a number that was never measured from related machines, which "lend" theirs.
 
     lend(borrower, clocks, known) -> Loan           the number's distribution, and its lenders
-    spreads(known) -> [Spread]                      the clock that each kind of number follows
+    spreads(known) -> [Spread]                      differences of near relatives in each kind of
+                                                    number, in each unit
 
 A loan is a mixture with a component for each of the nearest relatives, in the unit in which
 relatives differ least.  Two different kinds of relatives give two peaks.  Distances are those of

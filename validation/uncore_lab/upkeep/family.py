@@ -55,7 +55,7 @@ def _improved_trial(
 
 def _show(trial: Trial) -> None:
     values = " ".join(f"{key}={value}" for key, value in trial.overrides.items())
-    errors = " ".join(f"{kind} {100 * error:.1f}" for kind, error in trial.off.items())
+    errors = " ".join(f"{kind} {100 * error:.1f}" for kind, error in trial.kind_errors.items())
     print(f"{errors} %: {values}", flush=True)
 
 

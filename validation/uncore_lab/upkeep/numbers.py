@@ -47,7 +47,7 @@ LEADING_NUMBER = re.compile(r"[\d.]+")
 # ---- The test with half of the pairs -------------------------------------------------------------
 
 
-def half(name: str, matrices: Path | None) -> NDArray[np.float64]:
+def errors_of_half_fit_pct(name: str, matrices: Path | None) -> NDArray[np.float64]:
     """Fits half of the pairs. Returns the errors, in per cent, of the pairs that the fit did not
     use.
     """
@@ -130,7 +130,7 @@ def main() -> None:
     try:
         if arguments.half:
             for name in arguments.machines:
-                _report_half(name, half(name, arguments.matrices))
+                _report_half(name, errors_of_half_fit_pct(name, arguments.matrices))
             return
         for group in groups(
             arguments.machines or (figures.machines_with_figures() if arguments.all else [])

@@ -111,10 +111,10 @@ def main(
             show(section)
     if report_to:
         report.write(report_to[0], sections, report_to[1])
-    past = [message for section in sections for message in section.past]
-    for message in past:
+    exceeded = [message for section in sections for message in section.exceeded]
+    for message in exceeded:
         print(f"uncore: past its bound: {message}", file=sys.stderr)
-    return 1 if past else 0
+    return 1 if exceeded else 0
 
 
 def _chosen_experiments(only: str, everything: bool) -> Sequence[str]:

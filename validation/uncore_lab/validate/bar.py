@@ -1,7 +1,7 @@
 """A bar is a pair of limits on a result: a bound that must hold now, and a goal for later.
 
     Bar(what, bound, goal, unit, least).text(value)
-    past([(bar, value)])      the text of each value that exceeds its bound
+    exceeded([(bar, value)])  the text of each value that exceeds its bound
     rows(experiment, values)  the rows of validation/results/bars.csv
 
 Both limits are printed with the value.  The bound fails if a result gets worse; the goal shows how
@@ -42,7 +42,7 @@ class Bar:
 Value = tuple[Bar, float]
 
 
-def past(values: Iterable[Value]) -> list[str]:
+def exceeded(values: Iterable[Value]) -> list[str]:
     return [bar.text(value) for bar, value in values if not bar.holds(value)]
 
 

@@ -1,7 +1,7 @@
 """Compares the predictions on record with measurements that were made afterwards.
 
     run(request) -> Section     the named machines, or all machines measured after their prediction
-    of_day(day) -> Section      every machine that was predicted on that day
+    section_of_day(day)         every machine that was predicted on that day
 
 The predictions are read from the ledger (predict/ledger); none is computed again.
 """
@@ -42,7 +42,7 @@ def run(request: Request) -> Section:
     )
 
 
-def of_day(day: str) -> Section:
+def section_of_day(day: str) -> Section:
     """Returns a table of all predictions of a day."""
     then = [entry for entry in entries() if entry.date == day]
     return Section("blind", f"Predicted on {day}", "", COLUMNS, _rows(then), notes=_notes(then))

@@ -68,7 +68,7 @@ class BootedCurve:
         return rates[self.tasks.index(high)] / rates[self.tasks.index(low)]
 
     @property
-    def contended(self) -> bool:
+    def is_contended(self) -> bool:
         return bool(self.measured) and self.measured_curve[-1] < CONTENDED_BELOW_GAIN
 
 
@@ -129,7 +129,7 @@ def steps(curves: Sequence[BootedCurve]) -> str:
     """Describes the change of throughput from each task count to the next: the median ratio over
     all contended programs, simulated and in parentheses measured.
     """
-    contended = [curve for curve in curves if curve.contended]
+    contended = [curve for curve in curves if curve.is_contended]
     step_texts = []
     for low, high in pairwise(sorted({n for curve in contended for n in curve.tasks})):
         curves_with_both = [curve for curve in contended if {low, high} <= {*curve.tasks}]

@@ -46,8 +46,8 @@ def run(request: Request) -> Section:
         columns=[
             Column("number", "number", left=True),
             Column("pairs", "pairs"),
-            *(Column(head, unit, _deviation) for unit, head in zip(UNITS, HEADS, strict=True)),
-            Column("follows", _follows, left=True),
+            *(Column(head, unit, _deviation_text) for unit, head in zip(UNITS, HEADS, strict=True)),
+            Column("follows", _followed_clocks_text, left=True),
         ],
         rows=rows,
         tables=[Table("clocks", ("number",), rows)],
@@ -70,11 +70,11 @@ def _classes_seen() -> list[Observation]:
 HEADS = ("in ns", "in core cycles", "in uncore cycles")
 
 
-def _deviation(value: float | None) -> str:
+def _deviation_text(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.0f} %"
 
 
-def _follows(row: Row) -> str:
+def _followed_clocks_text(row: Row) -> str:
     deviations = {unit: row[unit] for unit in UNITS if row[unit] is not None}
     least_deviation = min(deviations.values(), default=0.0)
     return (

@@ -76,7 +76,7 @@ PROSE = (
 class ContentionFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
-    quality: str  # of the measurement: A (best), A-, B or C
+    quality: str  # quality of the measurement: A (best), A-, B or C
     source: str
     note: str
     fitted: list[int]
@@ -108,12 +108,12 @@ class ContentionPoint:
         return 100 * (self.simulated / self.measured - 1)
 
     @property
-    def lock(self) -> bool:
+    def is_lock(self) -> bool:
         return KINDS[self.kind][2]
 
     @property
-    def judged(self) -> bool:
-        return not (self.lock or self.fitted)
+    def is_judged(self) -> bool:
+        return not (self.is_lock or self.fitted)
 
     def row(self) -> Row:
         return {
@@ -151,7 +151,7 @@ def run(request: Request) -> Section:
         rows=[point.row() for point in points],
         bars=_bar_values(points),
         broken=_too_steep(points),
-        notes=_by_curve(points),
+        notes=_curve_notes(points),
         pictures=pictures("contention", table(points).rows, DRAWING) if request.pictures else (),
         tables=[table(points)],
     )
@@ -164,8 +164,8 @@ def table(points: Sequence[ContentionPoint]) -> Table:
 
 
 def _bar_values(points: Sequence[ContentionPoint]) -> list[Value]:
-    judged = [abs(point.error) for point in points if point.judged]
-    locks = [abs(point.error) for point in points if point.lock]
+    judged = [abs(point.error) for point in points if point.is_judged]
+    locks = [abs(point.error) for point in points if point.is_lock]
     values = [(LOCKS_MEDIAN_BAR, statistics.median(locks))] if locks else []
     if judged:
         values += [
@@ -211,11 +211,11 @@ def _jobs(machine: str, measured: ContentionFigures, kind: str, threads: int) ->
         make_job(machine, workload, [threads], parameters={"duration": duration} | parameters,
                  placement=place, slices=slice)
         for place in measured.places(threads)
-        for slice in _slices(machine)
+        for slice in _slices_to_try(machine)
     ]  # fmt: skip
 
 
-def _slices(machine: str) -> list[str]:
+def _slices_to_try(machine: str) -> list[str]:
     """Returns at most MAX_OWNER_SLICES slices, evenly spread, to try as the line's owner."""
     slice_count = max(len(resolver.slices) for resolver in topology.load(machine).resolvers)
     return [
@@ -282,7 +282,7 @@ def _too_steep(points: Sequence[ContentionPoint]) -> list[str]:
     return [f"x8176x8: 420 threads add at {ratio:.2f} of a socket's rate, not {low} to {high}"]
 
 
-def _by_curve(points: Sequence[ContentionPoint]) -> list[str]:
+def _curve_notes(points: Sequence[ContentionPoint]) -> list[str]:
     lines = []
     for curve in dict.fromkeys((p.machine, p.kind) for p in points):
         errors = [abs(p.error) for p in points if (p.machine, p.kind) == curve and not p.fitted]

@@ -73,7 +73,7 @@ class DirectoryFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A `[directory]` table of a machine, in ns per load; None for a case that was not measured."""
 
     source: str
-    quality: str  # of the measurement: A (best), A-, B or C
+    quality: str  # quality of the measurement: A (best), A-, B or C
     clean_here: float | None = None
     dirty_here: float | None = None
     dirty_with_holder: float | None = None

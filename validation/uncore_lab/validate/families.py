@@ -62,7 +62,7 @@ class Trial:
 
     chosen: Overrides
     determined: Overrides  # the numbers that were fitted to the matrices
-    off: Mapping[str, float]  # mean |ln(simulated / measured)| of each kind
+    kind_errors: Mapping[str, float]  # mean |ln(simulated / measured)| of each kind
     loads: Sequence[float]  # ln(simulated / measured) of each load
     points: Sequence[LockPoint]
 
@@ -70,7 +70,7 @@ class Trial:
     def sum(self) -> float:
         if any(abs(load) > MAX_LOAD_ERROR_LOG for load in self.loads):
             return inf
-        return sum(KIND_WEIGHTS[kind] * off for kind, off in self.off.items())
+        return sum(KIND_WEIGHTS[kind] * off for kind, off in self.kind_errors.items())
 
     @property
     def overrides(self) -> Overrides:

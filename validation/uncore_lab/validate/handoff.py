@@ -4,10 +4,11 @@ ones.
     run(request) -> Section
     compared(name, request) -> ComparedMachine  one machine
 
-Without measured matrices the pairs are compared with figures that come with uncore: class medians,
-and each core's part inside an L3 if it is known.  This is sufficient for the classes, but it makes
-the errors of the pairs too small.  So pairs.csv is written only if every machine has a complete
-matrix.
+Without measured matrices the pairs are compared with figures that come with uncore: class medians
+and, inside an L3 if they are known, sums of one number for each core (figures/additive_parts.py).
+These figures suffice for the classes, but lack the other differences between pairs, so the errors
+of the pairs come out too small.  Therefore pairs.csv is written only if every machine has a
+complete matrix.
 """
 
 from __future__ import annotations

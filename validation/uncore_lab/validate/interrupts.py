@@ -88,7 +88,7 @@ class InterruptFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
     name: str
-    quality: str  # of the measurement: A (best), A-, B or C
+    quality: str  # quality of the measurement: A (best), A-, B or C
     source: str
     clock: str = ""
     figures: list[InterruptFigure] = []

@@ -4,12 +4,12 @@
     python -m uncore_lab.validate.intervals --plot FILE.png     draws the rows on file
 
 Each workload whose run length can be searched is run on each machine with the defaults of `uncore
-run`.  The true rate is the median of TRUTHS runs with other seeds, which together are TIMES as
-long.  There are several runs, because in a queue lock the order of threads is the same for a whole
-run.  A row is `inside` if the stated interval contains the true rate, as 95 of 100 should.  It is
-`marked` if its rate contradicts its times (W3), or if the interval is wider than requested.
-`--renew` writes each row as soon as it is computed, and keeps rows on file that this call does not
-compute.
+run`.  The true rate is the median of TRUTH_RUNS runs with other seeds, whose lengths add up to
+TRUTH_LENGTH_FACTOR times the length of the default run.  There are several runs, because in a queue
+lock the order of threads is the same for a whole run.  A row is `inside` if the stated interval
+contains the true rate, as 95 of 100 should.  It is `marked` if its rate contradicts its times (W3),
+or if the interval is wider than requested.  `--renew` writes each row as soon as it is computed,
+and keeps rows on file that this call does not compute.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ from uncore_lab.results.table import Table, load, save
 
 MACHINES = ("x6130x2", "epyc7601x2", "graviton2", "ccx:2x4")
 THREADS = (1, 16, 64)
-TIMES, TRUTHS, FIRST_SEED = 50, 5, 101
+# all long runs together, divided by the length that `uncore run` finds
+TRUTH_LENGTH_FACTOR = 50
+TRUTH_RUNS, FIRST_SEED = 5, 101
 COLUMNS = [
     Column("machine", "machine", left=True),
     Column("workload", "workload", left=True),
@@ -58,7 +60,7 @@ def questions(word: str = "") -> Iterator[tuple[str, str]]:
 
 
 def rows(
-    machine: str, workload: str, times: int = TIMES, threads: Sequence[int] = THREADS
+    machine: str, workload: str, times: int = TRUTH_LENGTH_FACTOR, threads: Sequence[int] = THREADS
 ) -> Iterator[Row]:
     """Yields a row for each thread count for which the machine has harts: the answer that `uncore
     run` gives by default, and that of long runs. Yields none if the workload's run length cannot be
@@ -73,11 +75,11 @@ def rows(
         result = execute([searched])[0]
         (row,) = to_medians([result])
         length = Length(*result.job["lengths"][0])
-        longer = times // TRUTHS
+        longer = times // TRUTH_RUNS
         long = length._replace(
-            ops=longer * length.ops, duration=longer * length.duration, runs=TRUTHS
+            ops=longer * length.ops, duration=longer * length.duration, runs=TRUTH_RUNS
         )
-        seeds = tuple(range(FIRST_SEED, FIRST_SEED + TRUTHS))
+        seeds = tuple(range(FIRST_SEED, FIRST_SEED + TRUTH_RUNS))
         plain = replace(searched, within=0, seeds=seeds, lengths=(long,))
         truth = repeats(execute([plain], engine_options={"max_time": limits.NO_LIMIT_TEXT})[0])[
             0
@@ -146,7 +148,9 @@ def picture(lines: Sequence[Row]) -> list[plot.Panel]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", help="pairs whose names have this word")
-    parser.add_argument("--times", type=int, default=TIMES, help="times as long is the truth")
+    parser.add_argument(
+        "--times", type=int, default=TRUTH_LENGTH_FACTOR, help="times as long is the truth"
+    )
     parser.add_argument("--threads", default="1,16,64", help="thread counts, where there is room")
     parser.add_argument("--renew", action="store_true", help="write validation/results")
     parser.add_argument("--plot", type=Path, help="draw the rows on file, and run nothing")

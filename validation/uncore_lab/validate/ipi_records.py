@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from uncore.errors import UserError
-from uncore_lab.validate.trace_text import numbered, unread
+from uncore_lab.validate.trace_text import numbered, unreadable
 
 RESCHEDULE, CALL = "Rescheduling interrupts", "Function call interrupts"  # Arm's names
 CALL_OF_ONE = "call_function_single"  # call of a single CPU, which has its own vector on x86
@@ -66,7 +66,7 @@ _RECORD = re.compile(
 )
 _MASK = re.compile(r"[0-9a-f]{1,8}(?:,[0-9a-f]{8})*")
 _LIST = re.compile(r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*")
-SHARED_CLOCK = (
+SHARED_CLOCK_ADVICE = (
     "record with a clock that all CPUs share: perf record -k CLOCK_MONOTONIC, trace-cmd record -C"
     " mono, or echo mono > /sys/kernel/tracing/trace_clock"
 )
@@ -97,22 +97,22 @@ class _Reader:
 
     cpus: int
     last: dict[int, tuple[int, str]]
-    digits: int = 0
+    fraction_digits: int = 0  # most digits of a second's fraction in any record so far
 
     def record(self, place: str, line: str) -> IpiRecord:
         match = _RECORD.match(line)
         if not match:
             expected = "[CPU], a time in seconds with its fraction, the event and its fields"
-            raise unread(place, line, expected, EXAMPLE)
+            raise unreadable(place, line, expected, EXAMPLE)
         cpu, event = int(match["cpu"]), match["event"]
         self._check_cpu(place, cpu)
-        self.digits = max(self.digits, len(match["part"]))
+        self.fraction_digits = max(self.fraction_digits, len(match["part"]))
         ns = int(match["s"]) * 10**9 + int(match["part"].ljust(9, "0"))
         self._check_clock(place, cpu, ns)
         pattern, expected = FIELDS[event]
         fields = re.match(pattern, match["fields"])
         if not fields:
-            raise unread(place, line, f"{event} with {expected}", f"{event}: {EXAMPLES[event]}")
+            raise unreadable(place, line, f"{event} with {expected}", f"{event}: {EXAMPLES[event]}")
         if event in ENTRIES:
             return IpiRecord(ns, cpu, ENTRIES[event], event, None)
         if event == ENTRY:
@@ -132,7 +132,7 @@ class _Reader:
         if ns < previous_ns:
             raise UserError(
                 f"{place}: CPU {cpu} is at {ns / 1e9:.9f} s, and was at {previous_ns / 1e9:.9f} s"
-                f" in {previous_place}: its clock runs backwards; {SHARED_CLOCK}"
+                f" in {previous_place}: its clock runs backwards; {SHARED_CLOCK_ADVICE}"
             )
         self.last[cpu] = ns, place
 
@@ -141,7 +141,7 @@ class _Reader:
             return
         ranges = _ranges(event, text, self.cpus)
         if ranges is None:
-            raise unread(place, text, "CPUs as a list or as digits of a mask", EXAMPLES[event])
+            raise unreadable(place, text, "CPUs as a list or as digits of a mask", EXAMPLES[event])
         for first, last in ranges:
             self._check_cpu(place, last)
             yield from range(first, last + 1)
@@ -160,7 +160,7 @@ def read(path: Path, cpus: int) -> IpiTrace:
             f"{path}: no record of an interrupt; expected what perf script or ftrace print of"
             f" {SEND_ONE}, {SEND_MANY} or {RAISE} and of entries, such as '{EXAMPLE}'"
         )
-    return IpiTrace(*_interrupts(records), in_microseconds=reader.digits <= 6)
+    return IpiTrace(*_interrupts(records), in_microseconds=reader.fraction_digits <= 6)
 
 
 def _interrupts(records: list[IpiRecord]) -> tuple[list[IpiRecord], int]:

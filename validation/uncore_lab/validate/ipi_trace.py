@@ -30,7 +30,7 @@ from uncore.study import matrix
 from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.distance import classes, distance
 from uncore.topology.machine import Machine
-from uncore_lab.validate.ipi_records import LOST, SHARED_CLOCK, IpiRecord, IpiTrace, read
+from uncore_lab.validate.ipi_records import LOST, SHARED_CLOCK_ADVICE, IpiRecord, IpiTrace, read
 from uncore_lab.validate.section import Request, Section
 from uncore_lab.validate.trace_text import signed_pct, whole_ns
 
@@ -169,7 +169,7 @@ def _notes(paired: PairedSends, trace: IpiTrace, path: Path) -> Iterable[str]:
     if paired.left_out[UNANSWERED] or paired.left_out[UNSENT]:
         yield (
             "A send or an entry is alone where a record was lost or the CPUs' clocks disagree:"
-            f" {SHARED_CLOCK}."
+            f" {SHARED_CLOCK_ADVICE}."
         )
     if trace.in_microseconds:
         yield (

@@ -95,7 +95,7 @@ def prepare(name: str, matrices: Path | None) -> Fit:
         measured = figures.measured_matrix(matrices / f"{name}.csv", machine)
     else:
         measured = figures.matrix_of_figures(hardware, machine)
-    masks = least.present(hardware.masks(machine), measured)
+    masks = least.pairs_in_all(hardware.masks(machine), measured)
     return Fit(machine, hardware, measured, free_numbers_of(name, free_number_keys(machine)), masks)
 
 

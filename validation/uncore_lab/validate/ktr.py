@@ -22,7 +22,7 @@ from uncore.drawing.table import Column, Row
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
-from uncore_lab.validate.trace_text import numbered, signed_pct, unread, whole_ns
+from uncore_lab.validate.trace_text import numbered, signed_pct, unreadable, whole_ns
 
 _LINE = re.compile(r"\s*(\d+)\s+(\d+)\s+(?:(\d+(?:\.\d+)?)\s*uS\s+)?([A-Za-z]\S*(?: \S+)*)\s*$")
 _EXAMPLE = "653 1 1.008 uS PING"
@@ -71,7 +71,7 @@ def read(path: Path) -> list[KtrRecord]:
 def _record(place: str, line: str) -> KtrRecord:
     match = _LINE.match(line)
     if not match:
-        raise unread(place, line, "number, CPU, interval and event", _EXAMPLE)
+        raise unreadable(place, line, "number, CPU, interval and event", _EXAMPLE)
     number, cpu, interval, event = match.groups()
     ns = None if interval is None else 1000 * float(interval)
     return KtrRecord(int(number), int(cpu), ns, re.sub(r"\s+", "_", event.upper()))

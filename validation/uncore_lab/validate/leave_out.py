@@ -18,8 +18,8 @@ from statistics import fmean, median
 from typing import Any
 
 from uncore.drawing.table import Row
-from uncore_lab.predict.mixture import one
-from uncore_lab.predict.nulls import MODEL_FREE, base
+from uncore_lab.predict.mixture import log_normal
+from uncore_lab.predict.nulls import MODEL_FREE, kind_without_side
 
 MIN_KIND_CLASSES = 5  # least number of classes with which a kind is judged separately
 # ratio of the standard deviation to the mean absolute error, for a normal variable
@@ -81,7 +81,9 @@ def copied(rows: Sequence[Row]) -> list[Judged]:
     """Returns the kinds with enough classes whose predictions do not beat every null model."""
     kinds: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
-        kinds.setdefault((_side(row), row["left_out"], base(row["kind"])), []).append(row)
+        kinds.setdefault((_side(row), row["left_out"], kind_without_side(row["kind"])), []).append(
+            row
+        )
     judgements = (
         _judge(f"{left_out} {kind}", side, own_rows)
         for (side, left_out, kind), own_rows in kinds.items()
@@ -152,7 +154,7 @@ def _scores_with_interval(null: str, rows: Sequence[Row]) -> Iterable[float]:
         ]
         deviation = DEVIATION_OVER_MEAN_ERROR * fmean(other_errors) if other_errors else 1.0
         guess = row["measured_ns"] * (1 + row[f"{null}_pct"] / 100)
-        yield one(guess, max(deviation, 0.01)).crps(row["measured_ns"])
+        yield log_normal(guess, max(deviation, 0.01)).crps(row["measured_ns"])
 
 
 def _log_error(null: str, row: Row) -> float:

@@ -2,11 +2,11 @@
 
     run(request) -> Section      measure(spots, cores) -> [LockPoint]
 
-An error compares the time of an operation.  At hold 0 and think 0 the harness's time is subtracted,
-at other points with think 0 the hold is, and at other points nothing is.  Points of one thread are
-drawn but not judged, because one thread shares nothing.  A curve's knee is the smallest thread
-count with at least nine tenths of the best throughput.  The ticket law expresses the time of a
-ticket lock on one socket as a base plus a price for each waiting core.
+Errors compare times of an operation.  If hold and think are 0, the harness's time is subtracted
+first.  If only think is 0 and the hold excludes other threads, the hold is subtracted.  Points of
+one thread are drawn but not judged, because one thread shares nothing.  A curve's knee is the
+smallest thread count with at least nine tenths of the best throughput.  The ticket law expresses
+the time of a ticket lock on one socket as a base plus a price for each waiting core.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class LockPoint:
         return self.spot.error(self.simulated.median)
 
     @property
-    def judged(self) -> bool:
+    def is_judged(self) -> bool:
         return self.spot.threads > 1
 
 
@@ -95,11 +95,13 @@ def measure(
     """Simulates these points and returns them in the same order. The harness's time is subtracted
     from that of bare locks.
     """
-    runs = list(dict.fromkeys([*spots, *(spot.harness for spot in spots if spot.bare)]))
+    runs = list(dict.fromkeys([*spots, *(spot.harness for spot in spots if spot.is_bare)]))
     results = execute([spot.job(overrides, ops, seeds) for spot in runs], cores)
     times = {spot: lockhammer.simulated(result) for spot, result in zip(runs, results, strict=True)}
     return [
-        LockPoint(spot, times[spot].minus(times[spot.harness].median) if spot.bare else times[spot])
+        LockPoint(
+            spot, times[spot].minus(times[spot.harness].median) if spot.is_bare else times[spot]
+        )
         for spot in spots
     ]
 
@@ -108,7 +110,7 @@ def run(request: Request) -> Section:
     names = request.chosen(lockhammer.machines_with_figures(), "no locks were measured on")
     spots = [spot for name in names for spot in lockhammer.spots(name, _threads(name, request))]
     points = measure(spots, request.cores)
-    spun = [point for point in points if not point.spot.sleeping]
+    spun = [point for point in points if not point.spot.is_sleeping]
     return Section(
         name="locks",
         title="Locks: what n threads get, simulated against measured",
@@ -116,7 +118,7 @@ def run(request: Request) -> Section:
         columns=COLUMNS,
         rows=[_row(curve) for curve in _curves(points)],
         bars=list(_bar_values(spun)),
-        notes=[*_hosts(names), *_notes_on_errors(points)],
+        notes=[*_host_notes(names), *_notes_on_errors(points)],
         pictures=pictures("locks", table(points).rows, DRAWING) if request.pictures else (),
         tables=() if request.every else [table(points)],
     )
@@ -145,7 +147,7 @@ def _figures(point: LockPoint) -> Row:
         "least_ns": simulated.low,
         "most_ns": simulated.high,
         "error_pct": None if point.error == float("inf") else round(point.error, 2),
-        "point": "predicted" if point.judged else "one thread",
+        "point": "predicted" if point.is_judged else "one thread",
     }
 
 
@@ -159,8 +161,8 @@ def _threads(machine: str, request: Request) -> Sequence[int]:
 
 def _bar_values(points: Sequence[LockPoint]) -> Iterator[Value]:
     """Yields each bar with its value."""
-    bare_errors = [abs(p.error) for p in points if p.judged and p.spot.bare]
-    busy_errors = [abs(p.error) for p in points if p.judged and not p.spot.bare]
+    bare_errors = [abs(p.error) for p in points if p.is_judged and p.spot.is_bare]
+    busy_errors = [abs(p.error) for p in points if p.is_judged and not p.spot.is_bare]
     yield BARE_MEDIAN_BAR, statistics.median(bare_errors)
     yield BARE_NEAR_BAR, 100 * _near_share(bare_errors)
     yield BUSY_MEDIAN_BAR, statistics.median(busy_errors)
@@ -211,7 +213,7 @@ def _knee(curve: Sequence[LockPoint], time_of: Callable[[LockPoint], Ns]) -> int
 
 def _has_law(curve: Sequence[LockPoint]) -> bool:
     spot = curve[0].spot
-    return spot.bare and spot.primitive == LAW_CURVES[0] and spot.machine in LAW_CURVES[1]
+    return spot.is_bare and spot.primitive == LAW_CURVES[0] and spot.machine in LAW_CURVES[1]
 
 
 def _laws(curve: Sequence[LockPoint]) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -245,8 +247,8 @@ def _law_error_pct(curve: Sequence[LockPoint]) -> float:
 
 
 def _row(curve: Sequence[LockPoint]) -> Row:
-    spot, judged = curve[0].spot, [abs(p.error) for p in curve if p.judged]
-    worst = max((p for p in curve if p.judged), key=lambda p: abs(p.error))
+    spot, judged = curve[0].spot, [abs(p.error) for p in curve if p.is_judged]
+    worst = max((p for p in curve if p.is_judged), key=lambda p: abs(p.error))
     return {
         "machine": spot.machine,
         "primitive": spot.primitive,
@@ -272,7 +274,7 @@ def _percent(error: float) -> float | None:
     return None if error == float("inf") else round(error, 1)
 
 
-def _pairs(row: Row) -> str:
+def _pairs_text(row: Row) -> str:
     points = zip(row["threads"], row["simulated"], row["measured"], strict=True)
     return ", ".join(f"{n}: {simulated:.0f} / {measured:.0f}" for n, simulated, measured in points)
 
@@ -288,11 +290,11 @@ COLUMNS = [
     Column("at threads", "worst_at"),
     Column("spread %", "spread"),
     Column("knee at threads", "knee", lambda value: "{} / {}".format(*value)),
-    Column("threads: simulated / measured ns", _pairs, left=True),
+    Column("threads: simulated / measured ns", _pairs_text, left=True),
 ]
 
 
-def _hosts(names: Sequence[str]) -> Iterator[str]:
+def _host_notes(names: Sequence[str]) -> Iterator[str]:
     for name in names:
         yield f"{name}: {lockhammer.read(name).host}, with the numbers of its family"
 
@@ -303,18 +305,18 @@ def _notes_on_errors(points: Sequence[LockPoint]) -> Iterator[str]:
     """
     primitives: dict[tuple[str, str], list[LockPoint]] = {}
     for point in points:
-        if point.judged:
+        if point.is_judged:
             primitives.setdefault((point.spot.machine, point.spot.primitive), []).append(point)
     for name, points_of_lock in primitives.items():
         outliers_by_setting = Counter(
             f"{p.spot.hold}/{p.spot.think}" for p in points_of_lock if abs(p.error) > NEAR_ERROR_PCT
         )
         median = statistics.median(abs(point.error) for point in points_of_lock)
-        misses = ", ".join(
+        outlier_text = ", ".join(
             f"{outliers} at {setting}" for setting, outliers in outliers_by_setting.items()
         )
         count, near_points = len(points_of_lock), len(points_of_lock) - outliers_by_setting.total()
         yield (
             f"{' '.join(name)}: median {median:.1f} %, {near_points} of {count} near"
-            + (f"; not: {misses}" if misses else "")
+            + (f"; not: {outlier_text}" if outlier_text else "")
         )

@@ -138,16 +138,16 @@ class Spot:
     threads: int
 
     @property
-    def bare(self) -> bool:
+    def is_bare(self) -> bool:
         return not (self.hold or self.think)
 
     @property
-    def sleeping(self) -> bool:
+    def is_sleeping(self) -> bool:
         return self.primitive == SLEEPING
 
     @property
-    def excludes(self) -> bool:
-        return self.sleeping or WORKLOADS[self.primitive][2]
+    def is_exclusive(self) -> bool:
+        return self.is_sleeping or WORKLOADS[self.primitive][2]
 
     @property
     def setting(self) -> str:
@@ -161,10 +161,10 @@ class Spot:
     def measured(self) -> Ns:
         figures = read(self.machine)
         ns = figures.ns[self.primitive][self.setting].at(self.threads)
-        return ns.minus(figures.harness(BARE_SETTING, self.threads)) if self.bare else ns
+        return ns.minus(figures.harness(BARE_SETTING, self.threads)) if self.is_bare else ns
 
     @property
-    def times(self) -> dict[str, str]:
+    def time_parameters(self) -> dict[str, str]:
         """Returns parameters with which `think`, and a `hold` that excludes no other thread, take
         as long as they did in the measurement. The harness `empty` shows these times, because its
         threads do nothing else. The `hold` of a lock is not changed: while a lock is held, the
@@ -175,7 +175,7 @@ class Spot:
             BARE_SETTING, self.threads
         )
         longer = self.threads * took / hold_and_think if hold_and_think else 1
-        hold = self.hold if self.excludes else longer * self.hold
+        hold = self.hold if self.is_exclusive else longer * self.hold
         return {"hold": f"{hold:.0f}ns", "think": f"{longer * self.think:.0f}ns", "spin": "time"}
 
     def error(self, simulated: float) -> float:
@@ -183,13 +183,13 @@ class Spot:
         without the hold is not positive. The hold is subtracted only if it excludes other threads
         and think is 0.
         """
-        held = self.hold if self.excludes and not self.think else 0
+        held = self.hold if self.is_exclusive and not self.think else 0
         real = self.measured.median - held
         return 100 * ((simulated - held) / real - 1) if real > 0 else float("inf")
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        return BARE_SEEDS if self.bare and not self.sleeping else MATRIX_SEEDS
+        return BARE_SEEDS if self.is_bare and not self.is_sleeping else MATRIX_SEEDS
 
     def job(
         self,
@@ -200,14 +200,14 @@ class Spot:
         """Makes the job of a spot. `seeds` replaces the usual seeds."""
         common: Any = {"placement": read(self.machine).placement, "seeds": seeds or self.seeds}
         common["overrides"] = BARRIER_OVERRIDES | dict(overrides)
-        if self.sleeping:
-            ops_of_thread = ops or (SLEEPING_OPS if self.bare else SLEEPING_FEW)
-            times = (self.times[name].removesuffix("ns") for name in ("hold", "think"))
+        if self.is_sleeping:
+            ops_of_thread = ops or (SLEEPING_OPS if self.is_bare else SLEEPING_FEW)
+            times = (self.time_parameters[name].removesuffix("ns") for name in ("hold", "think"))
             common["arguments"] = ("{threads}", str(ops_of_thread), *times)
             return make_job(self.machine, _monitor(), [self.threads], **common)
         workload, parameters, _ = WORKLOADS[self.primitive]
         ops_of_thread = ops or max(MIN_THREAD_OPS, RUN_OPS // self.threads)
-        common["parameters"] = {"ops": str(ops_of_thread), **self.times, **parameters}
+        common["parameters"] = {"ops": str(ops_of_thread), **self.time_parameters, **parameters}
         return make_job(self.machine, workload, [self.threads], **common)
 
 

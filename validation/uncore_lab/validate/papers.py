@@ -63,7 +63,7 @@ class ComparedFigure:
         return 100 * (self.ratio - 1)
 
     @property
-    def counts(self) -> bool:
+    def is_predicted(self) -> bool:
         return self.kind == "predicted"
 
     def row(self) -> Row:
@@ -188,7 +188,7 @@ QUANTITIES: dict[str, Callable[[Point, PublishedCurve], float]] = {
 def _bar_values(figures: Sequence[ComparedFigure]) -> list[Value]:
     errors: dict[bool, list[float]] = {}
     for figure in figures:
-        if figure.counts:
+        if figure.is_predicted:
             errors.setdefault(figure.judge, []).append(abs(figure.error))
     bars = {False: OPEN_SETS_BAR, True: OPENED_JUDGES_BAR}
     return [
@@ -198,7 +198,7 @@ def _bar_values(figures: Sequence[ComparedFigure]) -> list[Value]:
 
 
 def _note(name: str, figures: Sequence[ComparedFigure]) -> str:
-    errors = [abs(figure.error) for figure in figures if figure.counts]
+    errors = [abs(figure.error) for figure in figures if figure.is_predicted]
     published = sets.read(name)
     return (
         f"{name}: median {statistics.median(errors):.0f} %, worst {max(errors):.0f} % of"
@@ -210,7 +210,7 @@ def picture(figures: Sequence[ComparedFigure]) -> ReportPicture:
     """Draws the ratios of simulated to measured figures, with a line for each set."""
     series: dict[str, list[tuple[float, float]]] = {}
     for figure in figures:
-        if figure.counts:
+        if figure.is_predicted:
             points_of_set = series.setdefault(figure.set, [])
             points_of_set.append((len(points_of_set), figure.ratio))
     max_ratio = max(

@@ -40,7 +40,7 @@ from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.leave_out import Judged, copied, judged
 from uncore_lab.validate.section import Request, Section
 
-# The intervals are too wide if they contain a larger percentage of the true medians.
+# Intervals that contain a larger percentage of the true medians than this are too wide.
 MAX_INSIDE_PCT = 88
 MIN_JUDGED_CLASSES = 40  # with fewer classes the share inside the intervals is not judged
 X86 = "x86"
@@ -76,7 +76,7 @@ def run(request: Request) -> Section:
     rows: list[dict[str, Any]] = []
     alone: dict[str, None] = {}
     with progress(len(tasks), "leaving out", "machines") as advance:
-        answers = mapped(partial(_left_out, request=request), tasks, request.cores)
+        answers = mapped(partial(_left_out_by_task, request=request), tasks, request.cores)
         for (name, _), (own_rows, unlent_classes) in zip(tasks, answers, strict=True):
             rows += own_rows
             alone |= dict.fromkeys(f"{name} {label}" for label in unlent_classes)
@@ -99,7 +99,9 @@ def table(rows: Sequence[Row]) -> Table:
     return Table("prediction", ("machine", "class", "left_out"), rows)
 
 
-def _left_out(task: tuple[str, bool], request: Request) -> tuple[list[dict[str, Any]], list[str]]:
+def _left_out_by_task(
+    task: tuple[str, bool], request: Request
+) -> tuple[list[dict[str, Any]], list[str]]:
     return left_out(task[0], request, task[1])
 
 
@@ -190,14 +192,14 @@ def _summary(rows: Sequence[Row]) -> list[str]:
     """Returns a sentence for each group of machines (x86 or others) and each way to leave machines
     out; after that, the kinds of classes for which a null model is used.
     """
-    sums = [_sum(judgement) for judgement in judged(rows)]
+    sums = [_judgement_text(judgement) for judgement in judged(rows)]
     kinds = [
         f"{judgement.group} {judgement.left_out} ({judgement.best})" for judgement in copied(rows)
     ]
     return [*sums, f"copied, as no better: {', '.join(kinds)}"] if kinds else sums
 
 
-def _sum(judgement: Judged) -> str:
+def _judgement_text(judgement: Judged) -> str:
     """Formats the shares and errors of the classes for which every null model has a value."""
     nulls = [
         f"{name} {judgement.errors[name]:.1f} %, {score:.3f}"

@@ -25,7 +25,7 @@ def write(path: Path, sections: Sequence[Section], command: str) -> None:
 
 
 def _beneath(section: Section) -> str:
-    lines = [f"Past its bound: {message}" for message in section.past] + section.lines
+    lines = [f"Past its bound: {message}" for message in section.exceeded] + section.lines
     notes = "".join(f"<li>{document.prose(line)}</li>" for line in lines)
     pictures = [
         f"<h3>{escape(picture.caption)}</h3>{document.figure(picture.panels)}"

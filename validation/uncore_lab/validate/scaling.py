@@ -91,7 +91,7 @@ class ScalingCurve:
         """Returns the throughput with all hardware threads divided by that with all cores."""
         return curve[-1] / curve[self.series.measured.tasks.index(self.series.measured.cores)]
 
-    def contended(self, curve: list[float]) -> bool:
+    def is_contended(self, curve: list[float]) -> bool:
         return (
             curve[self.series.measured.tasks.index(self.series.measured.cores)]
             < CONTENDED_BELOW_GAIN
@@ -153,7 +153,7 @@ def run(request: Request) -> Section:
         columns=COLUMNS,
         rows=[_row(curve) for curve in simulated],
         bars=[(SHAPE_ERROR_BAR, statistics.median(curve.shape_error for curve in simulated))],
-        notes=[_signature(name, simulated) for name in dict.fromkeys(s.machine for s in chosen)],
+        notes=[_step_note(name, simulated) for name in dict.fromkeys(s.machine for s in chosen)],
         pictures=pictures("scaling", table(simulated).rows, DRAWING) if request.pictures else (),
         tables=[table(simulated)],
     )
@@ -203,32 +203,32 @@ def _row(curve: ScalingCurve) -> Row:
     }
 
 
-def signature(curves: Sequence[ScalingCurve]) -> list[tuple[float, float]]:
+def step_ratios(curves: Sequence[ScalingCurve]) -> list[tuple[float, float]]:
     """Returns a pair (simulated, measured) for each step from one task count to the next: the
     median ratio of throughput over the series that were contended in the measurement.
     """
-    contended = [curve for curve in curves if curve.contended(curve.measured)]
+    contended = [curve for curve in curves if curve.is_contended(curve.measured)]
     return [
         (
-            _step(interval, [c.simulated for c in contended]),
-            _step(interval, [c.measured for c in contended]),
+            _median_step(interval, [c.simulated for c in contended]),
+            _median_step(interval, [c.measured for c in contended]),
         )
         for interval in pairwise(range(len(curves[0].series.measured.tasks)))
     ]
 
 
-def _step(interval: tuple[int, int], curves_: Sequence[list[float]]) -> float:
+def _median_step(interval: tuple[int, int], curves_: Sequence[list[float]]) -> float:
     return statistics.median(curve[interval[1]] / curve[interval[0]] for curve in curves_)
 
 
-def _signature(machine: str, curves: Sequence[ScalingCurve]) -> str:
+def _step_note(machine: str, curves: Sequence[ScalingCurve]) -> str:
     curves_of_machine = [curve for curve in curves if curve.series.machine == machine]
     figures = curves_of_machine[0].series.measured
     steps = [
         f"{a} to {b} tasks {simulated:.2f} (measured {measured:.2f}, over all {over_all:.2f})"
         for (a, b), (simulated, measured), over_all in zip(
             pairwise(figures.tasks),
-            signature(curves_of_machine),
+            step_ratios(curves_of_machine),
             figures.steps.ratios,
             strict=True,
         )
@@ -239,7 +239,7 @@ def _signature(machine: str, curves: Sequence[ScalingCurve]) -> str:
     )
 
 
-def _pair(value: list[float]) -> str:
+def _pair_text(value: list[float]) -> str:
     return f"{value[0]} / {value[1]}"
 
 
@@ -250,7 +250,7 @@ COLUMNS = [
     Column("work", "work"),
     Column("fitted besides", lambda row: ", ".join(row["fitted"]) or EMPTY, left=True),
     Column("shape error factor", "shape_error"),
-    Column("peak at threads", "peak", _pair),
-    Column("knee at threads", "knee", _pair),
-    Column("SMT yield", "smt_yield", _pair),
+    Column("peak at threads", "peak", _pair_text),
+    Column("knee at threads", "knee", _pair_text),
+    Column("SMT yield", "smt_yield", _pair_text),
 ]

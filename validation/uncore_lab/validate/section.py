@@ -19,7 +19,7 @@ from uncore.drawing.table import Column, Row
 from uncore.errors import UserError, suggestion
 from uncore_lab.figures.hardware import numbered
 from uncore_lab.results.table import Table
-from uncore_lab.validate.bar import Value, past
+from uncore_lab.validate.bar import Value, exceeded
 
 TRACE_ALONE = "--trace: is laid beside one machine; leave the other options out"
 
@@ -105,9 +105,9 @@ class Section:
     tables: Sequence[Table] = ()  # tables to save in validation/results
 
     @property
-    def past(self) -> list[str]:
+    def exceeded(self) -> list[str]:
         """Sentences about every bar or law that does not hold."""
-        return [*self.broken, *past(self.bars)]
+        return [*self.broken, *exceeded(self.bars)]
 
     @property
     def lines(self) -> list[str]:

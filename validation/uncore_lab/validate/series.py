@@ -55,7 +55,7 @@ class ScalingFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
     name: str
-    quality: str  # of the measurement: A (best), A-, B or C
+    quality: str  # quality of the measurement: A (best), A-, B or C
     source: str
     tasks: list[int]
     cores: int
@@ -106,7 +106,7 @@ class Series:
         )
 
     @property
-    def contended(self) -> bool:
+    def is_contended(self) -> bool:
         return (
             self.rates[self.measured.tasks.index(self.measured.cores)]
             < CONTENDED_BELOW_GAIN * self.rates[0]
@@ -117,7 +117,7 @@ class Series:
         seconds.
         """
         alone = self.skeleton.counted / self.rates[0]  # time in s of a call if there is one task
-        if not self.contended:
+        if not self.is_contended:
             absence = max(MIN_SINGLE_TASK_S, MIN_CALLS_PER_TASK * alone) / MIN_BACK_OFFS
             return {"ops": str(self.calls), "lock_delay": str(round(absence / pause))}
         pauses = min(MAX_BACK_OFF_PAUSES, round(MAX_BACK_OFF_S / pause))
@@ -136,7 +136,7 @@ class Series:
             | {"work": str(work)}
             | {name: str(value) for name, value in self.skeleton.values.items()},
             overrides=clock,
-            seeds=MATRIX_SEEDS if self.contended else (),
+            seeds=MATRIX_SEEDS if self.is_contended else (),
         )
 
     def jobs(self, work: int) -> list[Job]:
@@ -161,7 +161,7 @@ def series(machines: Sequence[str] = ()) -> list[Series]:
     """Returns every measured curve of these machines, or of all machines if none is named."""
     skeletons = _skeletons()
     return [
-        Series(name, benchmark, kind, measured, _stands_for(skeletons, name, benchmark, kind))
+        Series(name, benchmark, kind, measured, _skeleton_of(skeletons, name, benchmark, kind))
         for name in machines or machines_with_figures()
         for measured in [curves_of(name)]
         for benchmark, kinds in measured.millions.items()
@@ -169,7 +169,7 @@ def series(machines: Sequence[str] = ()) -> list[Series]:
     ]
 
 
-def _stands_for(
+def _skeleton_of(
     skeletons: dict[tuple[str, str], Skeleton], machine: str, benchmark: str, kind: str
 ) -> Skeleton:
     try:

@@ -29,7 +29,7 @@ def numbered(path: Path) -> list[tuple[str, str]]:
     return [(f"{path}:{n}", line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
 
 
-def unread(place: str, line: str, expected: str, example: str) -> UserError:
+def unreadable(place: str, line: str, expected: str, example: str) -> UserError:
     quoted = line.strip()
     if len(quoted) > MAX_QUOTED_LETTERS:
         quoted = f"{quoted[:MAX_QUOTED_LETTERS]}..."
