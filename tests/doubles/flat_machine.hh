@@ -75,7 +75,7 @@ class FlatPort {
   uint64_t time() { return hart.clock; }
   uint64_t cycle() { return hart.clock; }
   void marker(unsigned code, uint64_t value);
-  void gave_up() {}
+  void gave_up_attempt() {}
   void trapped(uint64_t, bool) { reservation = kNone; }
   void returned() {}
 

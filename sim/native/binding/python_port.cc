@@ -11,7 +11,7 @@
 //   port.fence(predecessor, successor)    port.device(address, write, value)
 //   port.has_device(address)              port.fetch(address, size) -> bytes
 //   port.time()   port.cycle()   port.marker(code, value)   port.trapped(interrupt)
-//   port.returned()   port.gave_up()   port.reserves_line()
+//   port.returned()   port.gave_up_attempt()   port.reserves_line()
 //   port.foresee(address, size, count)    returns the value of a pre-executed load, None if it is
 //                                         unknown, or False to end pre-execution
 //
@@ -104,7 +104,7 @@ class PythonPort {
   uint64_t cycle() { return nb::cast<uint64_t>(object.attr("cycle")()); }
   void marker(unsigned code, uint64_t value) { object.attr("marker")(code, value); }
   bool reserves_line() const { return nb::cast<bool>(object.attr("reserves_line")()); }
-  void gave_up() { object.attr("gave_up")(); }
+  void gave_up_attempt() { object.attr("gave_up_attempt")(); }
   void trapped(uint64_t, bool interrupt) { object.attr("trapped")(interrupt); }
   void returned() { object.attr("returned")(); }
   bool weak_order() const { return weak; }

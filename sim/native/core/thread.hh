@@ -41,7 +41,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   // Numbers of interrupts that the hart has taken, for the results.
   struct Taken {
     uint64_t software = 0, timer = 0;
-    bool now = false;  // the trap that the hart is handling is an interrupt
+    bool in_interrupt = false;  // the trap that the hart is handling is an interrupt
     // The last timer interrupt was counted at its trap, so a read of stopi does not count it again.
     bool timer_counted = false;
   };
@@ -113,7 +113,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   void marker(unsigned code, uint64_t value);
   void arrived();
   bool reserves_line() const { return reservation.line != kNoLine; }
-  void gave_up();
+  void gave_up_attempt();
   void trapped(uint64_t cause, bool interrupt);
   void returned();
 

@@ -186,7 +186,7 @@ Time Turns::time_when_shared(const Thread& thread, Time time_alone) const {
 
 // Divides the issue width among the harts that execute, spinning ones included; a hart that waits
 // (H6.2) or pauses (H6.5) gives its share back.
-void Turns::share_issue(Time at, uint32_t cause) {
+void Turns::share_issue(Time at, uint32_t causing_hart) {
   const bool first = active_ < 0;
   active_ = 0;
   for (const auto& t : core_.threads) active_ += t->executes() && !t->hart.pausing;
@@ -195,7 +195,8 @@ void Turns::share_issue(Time at, uint32_t cause) {
     const Time instruction = time_when_shared(*t, spec.instruction);
     if (instruction == t->hart.cost.instruction && !first) continue;
     disturb();  // an iteration of a loop takes a different time now
-    if (t->mode == Thread::Mode::spinning) core_.sleep.change_period(*t, at, cause, instruction);
+    if (t->mode == Thread::Mode::spinning)
+      core_.sleep.change_period(*t, at, causing_hart, instruction);
     t->hart.cost = {instruction, spec.mispredict, spec.pause};
   }
 }

@@ -78,8 +78,8 @@ class Turns {
   // takes `time_alone` on an otherwise idle core (rules H6.1, I2).
   Time time_when_shared(const Thread& thread, Time time_alone) const;
   // Recounts the harts that need issue slots, and adapts the costs of instructions. The change is
-  // at time `at`, caused by the hart with index `cause`.
-  void share_issue(Time at, uint32_t cause);
+  // at time `at`, caused by the hart with index `causing_hart`.
+  void share_issue(Time at, uint32_t causing_hart);
 
  private:
   Stopped alternate(const Turn& turn);

@@ -11,7 +11,7 @@ Reach reach_atomic(Hart<Port>& h, uint64_t& address, unsigned size, Right right)
   if (address % size != 0) return misaligned(right);
   if (h.translation) [[unlikely]]
     if (const Reach reach = h.translation->translate(address, right); !reach) return reach;
-  if (address >= h.ram && h.port.mapped(address, size)) [[likely]]
+  if (address >= h.ram_begin && h.port.mapped(address, size)) [[likely]]
     return {};
   return access_fault(right);
 }

@@ -51,7 +51,7 @@ bool finish(Hart<Port>& h, Answer answer, const Landing& to, Cause fault, uint64
 // because reach_half() makes it trap.
 template <class Port>
 bool needs_two_halves(const Hart<Port>& h, uint64_t address, unsigned size) {
-  return address < h.ram || address % h.unsplit_bytes + size > h.unsplit_bytes;
+  return address < h.ram_begin || address % h.unsplit_bytes + size > h.unsplit_bytes;
 }
 
 template <class Port>
@@ -69,7 +69,7 @@ Reach reach_half(Hart<Port>& h, uint64_t address, unsigned size, Right right, ui
     if (const Reach reach = h.translation->translate(low, right); !reach) return reach;
     if (const Reach reach = h.translation->translate(high, right); !reach) return reach;
   }
-  if (low < h.ram || high < h.ram) return misaligned(right);
+  if (low < h.ram_begin || high < h.ram_begin) return misaligned(right);
   if (!h.port.mapped(low, first) || !h.port.mapped(high, rest)) return access_fault(right);
   part = h.halfway() ? high : low;
   return {};
@@ -117,7 +117,7 @@ bool load(Hart<Port>& h, const Instruction& in, uint64_t box = 0) {
     return load_halves(h, virtual_address, size, to);
   uint64_t value = 0;
   Answer answer;
-  if (address >= h.ram) [[likely]] {
+  if (address >= h.ram_begin) [[likely]] {
     if (!h.port.mapped(address, size)) return trap(h, kLoadFault, virtual_address);
     answer = h.port.load(address, size, value);
   } else {
@@ -140,7 +140,7 @@ bool store(Hart<Port>& h, const Instruction& in) {
   if (address % size != 0 && needs_two_halves(h, address, size)) [[unlikely]]
     return store_halves(h, virtual_address, size, value, in.length);
   Answer answer;
-  if (address >= h.ram) [[likely]] {
+  if (address >= h.ram_begin) [[likely]] {
     if (!h.port.mapped(address, size)) return trap(h, kStoreFault, virtual_address);
     answer = h.port.store(address, size, value);
   } else {

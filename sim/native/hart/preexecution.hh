@@ -153,7 +153,7 @@ class PreExecution {
     forget(in.rd);
     on(in);
     if (!findable || overwritten(address, sizeof(T))) return true;
-    if (address < h_.ram || !h_.port.mapped(address, sizeof(T))) return false;
+    if (address < h_.ram_begin || !h_.port.mapped(address, sizeof(T))) return false;
     const Foreseen seen = foresee(address, static_cast<unsigned>(sizeof(T)), count);
     if (seen.what == Foreseen::What::value)
       set(in.rd, std::is_signed_v<T> ? sign_extend(seen.value, sizeof(T)) : seen.value);

@@ -88,7 +88,7 @@ template <class Port>
 bool wait_on_reservation(Hart<Port>& h, Stop stall) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
   h.spin.effect();
-  if (std::exchange(h.attempting, false)) h.port.gave_up();
+  if (std::exchange(h.attempting, false)) h.port.gave_up_attempt();
   bool stalls = false;
   if constexpr (requires { h.port.reserves_line(); }) stalls = h.port.reserves_line() && !h.wakes();
   if (stalls && stall == Stop::awaits && !h.privilege.may_stall()) return trap_illegal(h);

@@ -19,7 +19,8 @@ Fetched decode_across(Hart<Port>& h, uint64_t first) {
   uint64_t second = h.pc + 2;
   if (const Reach reach = h.translation->translate(second, Right::execute); !reach)
     return {nullptr, trap_unreached(h, reach, h.pc + 2)};
-  if (second < h.ram || !h.port.mapped(second, 2)) return {nullptr, trap(h, kFetchFault, h.pc + 2)};
+  if (second < h.ram_begin || !h.port.mapped(second, 2))
+    return {nullptr, trap(h, kFetchFault, h.pc + 2)};
   const uint64_t page = first >> kPageShift, next = second >> kPageShift;
   const CodePages::Across* across = h.code.pages.across(page);
   if (!across || across->next != next) {
@@ -51,7 +52,7 @@ template <class Port>
 Reach enter_page(Hart<Port>& h) {
   uint64_t physical = h.pc;
   if (const Reach reach = h.translation->translate(physical, Right::execute); !reach) return reach;
-  if (physical < h.ram || !h.port.mapped(physical, 2)) return kFetchFault;
+  if (physical < h.ram_begin || !h.port.mapped(physical, 2)) return kFetchFault;
   h.translation->mmu.cache(h.pc, h.code.pages.enter(physical >> kPageShift), physical);
   return {};
 }

@@ -55,7 +55,7 @@ template <class Port>
   } else {
     if (const Reach reach = locate(address, right); !reach) return reach;
     if (write) h_.code.pages.write(address >> kPageShift);
-    if (address >= h_.ram && !code) mmu.cache(virtual_address, address, right);
+    if (address >= h_.ram_begin && !code) mmu.cache(virtual_address, address, right);
   }
   mmu.reached(address, write);
   return {};
@@ -124,7 +124,7 @@ Reach Translation<Port>::step() {
   h_.spin.effect();
   const uint64_t index = w.address >> shift_of(w.level) & ((1u << kIndexBits) - 1);
   const uint64_t pte_address = w.table + index * sizeof(Pte);
-  if (pte_address < h_.ram || !h_.port.mapped(pte_address, sizeof(Pte))) {
+  if (pte_address < h_.ram_begin || !h_.port.mapped(pte_address, sizeof(Pte))) {
     w.active = false;
     return access_fault(w.right);
   }

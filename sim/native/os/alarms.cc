@@ -55,8 +55,8 @@ Work TimerFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   if (!expired && (flags & O_NONBLOCK)) co_return -EAGAIN;
   if (!expired) {
     const WaitQueue::Member waits(ready, t);
-    const int64_t failed = co_await os.signals.wait(t, kNever, [this] { return expired > 0; });
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.signals.wait(t, kNever, [this] { return expired > 0; });
+    if (error < 0) co_return error;
   }
   const uint64_t times = std::exchange(expired, 0);
   const int64_t fault = co_await os.memory.put(t, to.address, times, sizeof times);
@@ -77,11 +77,11 @@ Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64
          uint64_t old) {
   Itimerspec next{};
   Time due = 0, period = 0;
-  int64_t failed = co_await os.memory.read(t, from, next);
-  if (failed == 0)
-    failed = co_await calls::read_time(os, t, from + sizeof next.every, clock, relative, due);
-  if (failed == 0) failed = co_await calls::read_duration(os, t, from, period);
-  if (failed < 0) co_return failed;
+  int64_t error = co_await os.memory.read(t, from, next);
+  if (error == 0)
+    error = co_await calls::read_time(os, t, from + sizeof next.every, clock, relative, due);
+  if (error == 0) error = co_await calls::read_duration(os, t, from, period);
+  if (error < 0) co_return error;
   const Itimerspec former = time_left(alarm, t.now());
   const bool armed = next.value[0] || next.value[1];
   os.timers.set(alarm, t.hart, armed ? std::max(due, t.now()) : kNever, period);
@@ -171,8 +171,8 @@ Work timer_create(Linux& os, Task& t) {
     uint32_t signal, notify, tid, pad;
   } event{.value = 0, .signal = SIGALRM, .notify = SIGEV_SIGNAL, .tid = 0, .pad = 0};
   if (t.args[1]) {
-    const int64_t failed = co_await os.memory.read(t, t.args[1], event);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.memory.read(t, t.args[1], event);
+    if (error < 0) co_return error;
   }
   if (t.args[0] > kLastClock || t.args[0] == kRemovedClock) co_return -EINVAL;
   if (!has_timers(static_cast<uint32_t>(t.args[0]))) co_return -EOPNOTSUPP;
@@ -187,8 +187,8 @@ Work timer_create(Linux& os, Task& t) {
   timer->tid = event.notify == SIGEV_THREAD_ID ? event.tid : 0;
   timer->value = t.args[1] ? event.value : timer->number;
   if (timer->tid && !os.tasks.find(timer->tid)) co_return -EINVAL;
-  const int64_t failed = co_await os.memory.put(t, t.args[2], timer->number, 4);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.put(t, t.args[2], timer->number, 4);
+  if (error < 0) co_return error;
   os.timers.add(timer);
   os.posix_timers[timer->number] = timer;
   co_return 0;

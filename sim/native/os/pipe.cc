@@ -75,12 +75,12 @@ Work calls::give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second,
   const int64_t second_number = os.files.open(second, limit, flags);
   const int32_t numbers[2] = {static_cast<int32_t>(first_number),
                               static_cast<int32_t>(second_number)};
-  const int64_t failed =
+  const int64_t error =
       second_number < 0 ? second_number : co_await os.memory.write(t, numbers, to);
-  if (failed == 0) co_return 0;
+  if (error == 0) co_return 0;
   os.files.set(static_cast<uint64_t>(first_number), {});
   if (second_number >= 0) os.files.set(static_cast<uint64_t>(second_number), {});
-  co_return failed;
+  co_return error;
 }
 
 int64_t calls::resize_pipe(const OpenFileRef& file, bool sets, uint32_t bytes) {

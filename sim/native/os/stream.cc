@@ -28,8 +28,8 @@ Work each(const UserBuffers& parts, uint64_t at, uint64_t size, PartWork work) {
     const uint64_t here = std::min(parts[i].size - skipped, size - done);
     at -= skipped;
     if (here == 0) continue;
-    const int64_t failed = co_await work(UserBuffer{parts[i].address + skipped, here}, done);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await work(UserBuffer{parts[i].address + skipped, here}, done);
+    if (error < 0) co_return error;
     done += here;
   }
   co_return 0;
@@ -95,8 +95,8 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptio
     if (!ready() && !io_options.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
     if (!ready()) {
       const WaitQueue::Member waits(self.ready, t);
-      const int64_t failed = co_await os.signals.wait(t, kNever, ready);
-      if (failed < 0) co_return done ? static_cast<int64_t>(done) : failed;
+      const int64_t error = co_await os.signals.wait(t, kNever, ready);
+      if (error < 0) co_return done ? static_cast<int64_t>(done) : error;
     }
     if (!has_some() && done == 0 && take_reset()) co_return -ECONNRESET;
     const int64_t size = co_await deliver(os, t, to, done, io_options, received);
@@ -129,8 +129,8 @@ Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, IoO
     return os.memory.copy_out(t, {bytes + place, static_cast<std::size_t>(part.size)},
                               part.address);
   };
-  const int64_t failed = co_await each(to, at, taken.size(), copy);
-  co_return failed < 0 ? failed : static_cast<int64_t>(taken.size());
+  const int64_t error = co_await each(to, at, taken.size(), copy);
+  co_return error < 0 ? error : static_cast<int64_t>(taken.size());
 }
 
 // True if the last page of a pipe has room for these bytes.
@@ -156,8 +156,8 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOption
     if (!ready() && !io_options.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
     if (!ready()) {
       const WaitQueue::Member waits(self.ready, t);
-      const int64_t failed = co_await os.signals.wait(t, kNever, ready);
-      if (failed < 0) co_return done ? static_cast<int64_t>(done) : failed;
+      const int64_t error = co_await os.signals.wait(t, kNever, ready);
+      if (error < 0) co_return done ? static_cast<int64_t>(done) : error;
     }
     if (reader_closed_ || writer_closed_) {
       if (io_options.signals)

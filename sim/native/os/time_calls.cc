@@ -80,8 +80,8 @@ Work sleep_until(Linux& os, Task& t, Time then, uint64_t remaining) {
 }  // namespace
 
 Work put_time(Linux& os, Task& t, uint64_t ns, uint64_t to, uint64_t unit) {
-  const int64_t failed = co_await os.memory.put(t, to, ns / kSecond, 8);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.put(t, to, ns / kSecond, 8);
+  if (error < 0) co_return error;
   co_return co_await os.memory.put(t, to + 8, ns % kSecond / unit, 8);
 }
 
@@ -91,8 +91,8 @@ Work read_since(Linux& os, Task& t, uint64_t from, uint64_t start, Time& then) {
   struct {
     uint64_t seconds, nanoseconds;
   } time{};
-  const int64_t failed = co_await os.memory.read(t, from, time);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.read(t, from, time);
+  if (error < 0) co_return error;
   if (time.nanoseconds >= kSecond || time.seconds >= uint64_t{1} << 63) co_return -EINVAL;
   if (time.seconds < start) {
     then = 0;
@@ -110,9 +110,9 @@ Work read_duration(Linux& os, Task& t, uint64_t from, Time& duration) {
 }
 
 Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then) {
-  const int64_t failed = co_await read_since(os, t, from, relative ? 0 : start_of(clock), then);
-  if (failed == 0 && relative && then != kNever) then = later(t.now(), then);
-  co_return failed;
+  const int64_t error = co_await read_since(os, t, from, relative ? 0 : start_of(clock), then);
+  if (error == 0 && relative && then != kNever) then = later(t.now(), then);
+  co_return error;
 }
 
 Work clock_gettime(Linux& os, Task& t) {
@@ -152,8 +152,8 @@ Work getitimer(Linux& os, Task& t) {
   const Time now = real ? t.now() : os.tasks.cpu_time(t.now());
   const auto [due, period] = timer;
   const Time remaining = due == kNever || due < now ? 0 : due - now;
-  const int64_t failed = co_await put_time(os, t, period / 1000, t.args[1], 1000);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await put_time(os, t, period / 1000, t.args[1], 1000);
+  if (error < 0) co_return error;
   co_return co_await put_time(os, t, remaining / 1000, t.args[1] + 16, 1000);
 }
 
@@ -165,8 +165,8 @@ Work setitimer(Linux& os, Task& t) {
     uint64_t interval_s, interval_us, value_s, value_us;
   } next{};
   if (t.args[1]) {
-    const int64_t failed = co_await os.memory.read(t, t.args[1], next);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.memory.read(t, t.args[1], next);
+    if (error < 0) co_return error;
   }
   if (next.interval_us >= kMicrosecondsPerSecond || next.value_us >= kMicrosecondsPerSecond)
     co_return -EINVAL;
@@ -194,8 +194,8 @@ Work setitimer(Linux& os, Task& t) {
 
 Work nanosleep(Linux& os, Task& t) {
   Time then = 0;
-  const int64_t failed = co_await read_time(os, t, t.args[0], kClockMonotonic, true, then);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await read_time(os, t, t.args[0], kClockMonotonic, true, then);
+  if (error < 0) co_return error;
   co_return co_await sleep_until(os, t, then, t.args[1]);
 }
 
@@ -206,8 +206,8 @@ Work clock_nanosleep(Linux& os, Task& t) {
   if (of_cpu && os.memory.usable(t.args[2], 16, UserMemory::Use::read) < 16) co_return -EFAULT;
   if (!time_of(os, t, t.args[0])) co_return -EINVAL;
   if (!supports_nanosleep(static_cast<uint32_t>(t.args[0]))) co_return -EOPNOTSUPP;
-  const int64_t failed = co_await read_time(os, t, t.args[2], t.args[0], relative, then);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await read_time(os, t, t.args[2], t.args[0], relative, then);
+  if (error < 0) co_return error;
   if (then <= t.now()) co_return 0;
   co_return co_await sleep_until(os, t, then, relative ? t.args[3] : 0);
 }

@@ -45,10 +45,10 @@ Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
     std::vector<uint8_t> bytes(std::min<uint64_t>(kPart, room - done));
     os.memory.pull(inode_, begin + done, begin + done + bytes.size());
     bytes.resize(size = inode_->data.read(begin + done, bytes));
-    const int64_t failed = co_await os.memory.copy_out(t, bytes, to.address + done);
-    if (failed == 0) continue;
+    const int64_t error = co_await os.memory.copy_out(t, bytes, to.address + done);
+    if (error == 0) continue;
     at -= room - done;
-    co_return done ? static_cast<int64_t>(done) : failed;
+    co_return done ? static_cast<int64_t>(done) : error;
   }
   at -= room - done;
   co_return static_cast<int64_t>(done);
@@ -64,9 +64,9 @@ Work TreeFile::write(Linux& os, Task& t, UserBuffer from, uint64_t& at) {
   while (bytes.size() < room) {  // what is copied is memory that the program has
     const std::size_t before = bytes.size();
     bytes.resize(std::min<uint64_t>(room, before + kPart));
-    const int64_t failed =
+    const int64_t error =
         co_await os.memory.copy_in(t, from.address + before, std::span(bytes).subspan(before));
-    if (failed < 0) co_return failed;
+    if (error < 0) co_return error;
   }
   co_await store_all(os, t, inode_);
   if (flags & O_APPEND) at = inode_->data.size();

@@ -112,7 +112,7 @@ def _call(app: App, words: list[str]) -> object:
         positions = [
             position for position, word in enumerate(words) if word.partition("=")[0] == option
         ]
-        if len(positions) == 1:  # given by two different names
+        if len(positions) == 1:  # given once by each of two names: no earlier value to drop
             raise
         first, *_ = positions
         next_word = first + (1 if flag or "=" in words[first] else 2)

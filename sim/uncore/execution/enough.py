@@ -119,7 +119,7 @@ class Search(Plan):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        self._counts = {threads: _Count(job, threads) for threads in job.threads}
+        self._counts = {threads: _CountSearch(job, threads) for threads in job.threads}
 
     def next_points(self) -> list[Job]:
         return [point for count in self._counts.values() for point in count.next_points()]
@@ -167,7 +167,7 @@ def _fetched_lines(point: Point) -> int:
 
 
 @dataclass
-class _Count:
+class _CountSearch:
     """The search at one thread count."""
 
     job: Job

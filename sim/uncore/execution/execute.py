@@ -26,7 +26,7 @@ from typing import Any
 import msgspec
 
 from uncore import engine
-from uncore.engine import NO_OPTIONS, EngineOptions, Observers, Tick
+from uncore.engine import NO_OPTIONS, EngineOptions, Observers, ProgressCallback
 from uncore.errors import GuestError, Unfinished
 from uncore.execution import enough, pool
 from uncore.execution.pool import OnItemProgress, Workers
@@ -250,7 +250,7 @@ def _point(
     numbered: _Numbered,
     settings: _Settings,
     cores: int,
-    tick: Tick = engine.silent,
+    tick: ProgressCallback = engine.silent,
 ) -> Finished:
     number, job, observers = numbered
     return _finish_point(

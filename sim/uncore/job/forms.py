@@ -21,7 +21,8 @@ from uncore.topology.units import TIME
 
 OnOff = Literal["on", "off"]
 FIRST_SEED, REPEATS = 1, 3  # seeds of a run if the command gives none
-SLICES_DRAWN = 9  # number of seeds of a matrix whose seeds draw the slice that owns the line
+# default number of a matrix's seeds if each seed draws the slice that owns the line
+SEEDS_IF_SLICE_IS_DRAWN = 9
 
 
 def _unchanged(_: str, value: Any) -> Any:

@@ -52,13 +52,13 @@ class Tabled(Protocol):
     @property
     def result_hash(self) -> str: ...
 
-    def uncertain(self, threads: int) -> dict[str, int]: ...
+    def interval_columns(self, threads: int) -> dict[str, int]: ...
 
 
 def to_row(result: Tabled, point: Any) -> dict[str, Any]:
     """Returns one point of a result as a row."""
     outcome = columns.values(point) | {"result_hash": result.result_hash}
-    return job_columns(result.job) | outcome | result.uncertain(point.threads)
+    return job_columns(result.job) | outcome | result.interval_columns(point.threads)
 
 
 def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:

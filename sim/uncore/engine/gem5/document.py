@@ -102,9 +102,9 @@ def region(home: Region, lowest_bit: int = 0, shares: int = 1, turn: int = 0) ->
     """Describes the addresses of a memory node, or a share of them: every `shares`-th block of
     2^lowest_bit bytes.
 
-    `home.shares` and `shares` are powers of two.
+    `home.num_nodes` and `shares` are powers of two.
     """
-    pages, blocks = home.shares.bit_length() - 1, shares.bit_length() - 1
+    pages, blocks = home.num_nodes.bit_length() - 1, shares.bit_length() - 1
     masks = [1 << PAGE_BITS + bit for bit in range(pages)]
     masks += [1 << lowest_bit + bit for bit in range(blocks)]
-    return addresses(home.start, home.size, masks, home.turn | turn << pages)
+    return addresses(home.start, home.size, masks, home.node_index | turn << pages)

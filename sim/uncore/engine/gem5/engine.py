@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Observers, Tick, initial_memory
+from uncore.engine import Observers, ProgressCallback, initial_memory
 from uncore.engine.gem5 import find, read
 from uncore.engine.gem5 import simulation as system
 from uncore.engine.gem5.cache_parameters import core_in_use
@@ -65,7 +65,7 @@ line with the simulated time reached, in ps, about twice a second.
 """
 
 
-def run(job: Job, observers: Observers, tick: Tick, options: Options) -> dict[str, Any]:
+def run(job: Job, observers: Observers, tick: ProgressCallback, options: Options) -> dict[str, Any]:
     """Runs one point."""
     gem5 = locate(options)
     assert gem5, "gem5 is used before missing() was called"

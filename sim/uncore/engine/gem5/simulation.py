@@ -41,9 +41,9 @@ DEVICES = {
 }
 INT_MAX = (1 << 31) - 1
 PS = 10**12
-# simulated time between two reports of progress, times the number of harts; gem5 takes about half a
-# second of host time for it
-PROGRESS_SLICE_PS = 100_000_000
+# Product of the number of harts and the simulated time between two reports of progress. gem5 takes
+# about half a second of host time to simulate that.
+PROGRESS_HART_PS = 100_000_000
 
 
 def describe(job: Job, protocol: str) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def hertz(job: Job) -> int:
 class _Gem5System:
     def __init__(self, job: Job, gem5_levels: Gem5Levels, protocol: str) -> None:
         self.job, self.machine, self.levels = job, job.machine, gem5_levels
-        self.document = Gem5Document(protocol, PROGRESS_SLICE_PS // len(gem5_levels.cores))
+        self.document = Gem5Document(protocol, PROGRESS_HART_PS // len(gem5_levels.cores))
         self.protocol = PROTOCOLS[protocol]
         core_stops = [self.machine.core_stops[core] for core in gem5_levels.cores]
         self.stops = [

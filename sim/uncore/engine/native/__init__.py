@@ -59,8 +59,8 @@ SERIAL_HOST = HostUse()
 # limits of a slice, after which signals such as Ctrl-C are checked: its events; its simulated time,
 # because a core without competitors may run for long in one event; its host time, because events
 # may be slow
-MAX_SLICE_EVENTS, MAX_SLICE_PS = 200_000, 10**8
-MAX_SLICE_HOST_S = 0.2
+MAX_STEP_EVENTS, MAX_STEP_PS = 200_000, 10**8
+MAX_STEP_HOST_S = 0.2
 
 
 def missing() -> str:
@@ -91,7 +91,7 @@ def run(
 
 
 def run_to_end(engine: Run, tick: OnProgress) -> None:
-    while engine.step(MAX_SLICE_EVENTS, MAX_SLICE_PS, MAX_SLICE_HOST_S):
+    while engine.step(MAX_STEP_EVENTS, MAX_STEP_PS, MAX_STEP_HOST_S):
         tick(engine.operations, engine.now, engine.touched)
     tick(engine.operations, engine.now, engine.touched)
 

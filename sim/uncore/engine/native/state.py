@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore import _native
 from uncore.engine import outcome, silent
-from uncore.engine.native import MAX_SLICE_EVENTS, job_spec, run_to_end
+from uncore.engine.native import MAX_STEP_EVENTS, job_spec, run_to_end
 from uncore.errors import UserError
 from uncore.program import abi
 
@@ -42,7 +42,7 @@ def saving(
         raise UserError("--save-at: this build, or this host, has no room for a run to be saved")
     run = arena.start(job.machine, job_spec(job))
     target_ps = NEVER_PS if isinstance(when, str) else when
-    while _native.step_towards(run, target_ps, when == AT_BEGIN, MAX_SLICE_EVENTS):
+    while _native.step_towards(run, target_ps, when == AT_BEGIN, MAX_STEP_EVENTS):
         tick(run.operations, run.now, run.touched)
     if run.end != "running":
         raise UserError(f"--save-at: the run ended before, at {run.now / 1e6:g} us")

@@ -21,14 +21,14 @@ PAGE = 4096
 
 @dataclass(frozen=True)
 class Region:
-    """`size` bytes from `start`.  If `shares` > 1, pages are interleaved over `shares` nodes, and
-    the region contains only the pages whose number modulo `shares` is `turn`.
+    """`size` bytes from `start`.  If `num_nodes` > 1, pages are interleaved over so many nodes, and
+    the region contains only the pages whose number modulo `num_nodes` is `node_index`.
     """
 
     start: int
     size: int
-    shares: int = 1
-    turn: int = 0
+    num_nodes: int = 1
+    node_index: int = 0
 
 
 def nodes(job: Job) -> list[int]:

@@ -50,7 +50,7 @@ OBSERVERS = frozenset({"log", "traffic", "pace"})
 FEATURES = frozenset({"far", "multicast", "tables", "chance", "weak"})
 ACCEPTS_CORES = False
 MAX_HARTS = 16  # with more, a run takes minutes
-SLICE = 10_000  # events between two calls of `tick`
+EVENTS_PER_TICK = 10_000  # events between two calls of `tick`
 
 
 def missing() -> str:
@@ -64,7 +64,7 @@ def run(job: Job, observers: Observers, tick: OnProgress = silent) -> dict[str, 
     from uncore.engine.reference.view import View  # noqa: PLC0415 (slow to load)
 
     system = System(job, boot.memory(job, FEATURES))
-    while system.step(SLICE):
+    while system.step(EVENTS_PER_TICK):
         tick(system.counts.operations, system.clock.now, system.touched_bytes)
     tick(system.counts.operations, system.clock.now, system.touched_bytes)
     view = View(system)

@@ -74,8 +74,8 @@ def missing(options: Options) -> str:
     sst = locate(options)
     if sst is None:
         return not_found_message("SST", options.sst, PATH_SETTINGS, HOW_TO_GET)
-    digits = version(sst.version)
-    if digits and digits < OLDEST_SST:
+    installed_version = version(sst.version)
+    if installed_version and installed_version < OLDEST_SST:
         oldest = ".".join(map(str, OLDEST_SST))
         return f"SST {sst.version} is too old: write --sst PREFIX of {oldest} or newer"
     needed = dict.fromkeys((*ELEMENTS, options.sst_mesh))

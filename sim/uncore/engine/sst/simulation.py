@@ -203,14 +203,14 @@ class _SstSystem:
         """Returns the addresses of a node (rule A4)."""
         home = homes.region(self.job, node)
         first, last = home.start, home.start + home.size - 1
-        if home.shares == 1:
+        if home.num_nodes == 1:
             return {"addr_range_start": first, "addr_range_end": last}
-        turns_before, turns_after = home.turn, home.shares - home.turn - 1
+        turns_before, turns_after = home.node_index, home.num_nodes - home.node_index - 1
         return {
             "addr_range_start": first + turns_before * homes.PAGE,
             "addr_range_end": last - turns_after * homes.PAGE,
             "interleave_size": f"{homes.PAGE}B",
-            "interleave_step": f"{home.shares * homes.PAGE}B",
+            "interleave_step": f"{home.num_nodes * homes.PAGE}B",
         }
 
     # ---- the fabric

@@ -24,7 +24,7 @@ from uncore.result.columns import columns, values
 from uncore.study.explore.document import Written
 from uncore.topology.machine import Machine
 from uncore.topology.units import size
-from uncore.topology.wiring import of_levels
+from uncore.topology.wiring import formula_values
 
 Traffic = Mapping[str, Sequence[int]]  # level -> (messages without data, messages with data)
 Observed = Mapping[int, Traffic]  # traffic of each point, by the identity of its job
@@ -72,7 +72,7 @@ def of_machine(machine: Machine) -> dict[str, float]:
         _word(level): float(len({member[: depth + 1] for member in machine.shape}))
         for depth, level in enumerate(machine.levels[:-1])
     }
-    return {**counts, "thread": float(machine.harts), **of_levels(machine)}
+    return {**counts, "thread": float(machine.harts), **formula_values(machine)}
 
 
 def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[str, float]]:

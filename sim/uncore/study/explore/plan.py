@@ -110,7 +110,7 @@ class ExplorationPlan:
                 for text in document_.constraints
             ),
         )
-        plan._refuse_useless_choices()
+        plan._refuse_useless_parts()
         return plan
 
     @property
@@ -148,8 +148,10 @@ class ExplorationPlan:
         machine = self.machine.text(self.known(design))
         return repeating.command_words(machine, self.runs[name].workload, job)
 
-    def _refuse_useless_choices(self) -> None:
-        """Refuses a choice without any effect, because its name is probably misspelt."""
+    def _refuse_useless_parts(self) -> None:
+        """Refuses a file without an objective, and a choice without any effect, because its name is
+        probably misspelt.
+        """
         if not self.objectives:
             raise UserError(
                 f"{self.written.file}: nothing to look for: write maximise = [...] or minimise ="

@@ -145,7 +145,7 @@ def _(part: Run, lesson: Lesson, folder: Path) -> str:
     )
     if finished.returncode:
         raise UserError(f"docs/lessons/{lesson.name}.md: {part.command}: {finished.stderr.strip()}")
-    picture = standalone.drawn(picture_file.read_text(), "curves") if part.picture else ""
+    picture = standalone.figure_html(picture_file.read_text(), "curves") if part.picture else ""
     output = f"$ {part.command}\n{finished.stdout.strip()}"
     label = f'tabindex="0" role="region" aria-label="{escape(part.command)}"'
     return f"{picture}<pre {label}>{escape(output)}</pre>"
