@@ -19,7 +19,7 @@ from uncore.topology.route import Routes, nearest_memories
 if TYPE_CHECKING:
     from uncore.topology.machine import Machine
 
-RAM = 0x80000000
+RAM_BASE = 0x80000000
 UART = CONSTANTS["UC_UART_BASE"]
 # addresses of the interrupt files and of the APLIC, as on QEMU's `virt`
 INTERRUPT_FILES, APLIC = 0x28000000, 0x0D000000

@@ -59,7 +59,7 @@ OTHER_NAMES = {  # names that people may try -> the command that they need
     "verify": "check",
     "kernel": "boot",
 }
-PAGE = """# Commands and their options
+PAGE_HEAD = """# Commands and their options
 
 `uncore COMMAND --help` prints each; [cli.md](cli.md) says what they mean together.
 """
@@ -192,7 +192,7 @@ def _default_text(default: object) -> str | None:
 
 def document() -> str:
     """Returns every command's options and columns, as a page of the site."""
-    pages = _app([]).generate_docs(output_format="markdown").replace("# uncore\n", PAGE, 1)
+    pages = _app([]).generate_docs(output_format="markdown").replace("# uncore\n", PAGE_HEAD, 1)
     first, *sections = pages.split("\n## uncore ")
     commands = {**COMMANDS, **plugins.commands()}
     for number, section in enumerate(sections):

@@ -72,7 +72,7 @@ def tables(program: Program, read: Read) -> dict[str, Cells]:
             continue
         if rows * cols > MAX_TABLE_CELLS:
             raise GuestError(f"{program.name}: table {table.name} claims {rows} x {cols} cells")
-        data = memoryview(read(words["cells"], rows * cols * abi.WORD)).cast("Q")
+        data = memoryview(read(words["cells"], rows * cols * abi.WORD_BYTES)).cast("Q")
         tables_[table.name] = tuple(tuple(data[r * cols : (r + 1) * cols]) for r in range(rows))
     return tables_
 

@@ -40,12 +40,12 @@ def show(results: Sequence[Result], as_json: bool) -> None:
                 "dim",
             )
         for result in results:
-            _remarks(result)
+            _print_warnings(result)
     if len(results) == 1 and not as_json:
         say(f"result {results[0].result_hash[:16]}", "dim")
 
 
-def _remarks(result: Result) -> None:
+def _print_warnings(result: Result) -> None:
     """Prints warnings about failed checks, missing points and unknown fields."""
     for point in result.points:
         for failure in point.failures:

@@ -48,12 +48,12 @@ def parse_map(text: str, members: int) -> Floorplan:
             if word != "x":
                 plan.spots.append((x, y))
                 for agent in word.split("+"):
-                    _place(plan, agent, (x, y))
-    _complete(plan, members)
+                    _place_agent(plan, agent, (x, y))
+    _complete_plan(plan, members)
     return plan
 
 
-def _place(plan: Floorplan, agent: str, spot: Spot) -> None:
+def _place_agent(plan: Floorplan, agent: str, spot: Spot) -> None:
     if not MAP_WORD.fullmatch(agent):
         raise UnitError(
             f"'{agent}' is no agent of a map: expected a member's number, s, m, u, b0, '.' or 'x',"
@@ -73,7 +73,7 @@ def _place(plan: Floorplan, agent: str, spot: Spot) -> None:
         plan.bridges.setdefault(agent, []).append(spot)
 
 
-def _complete(plan: Floorplan, members: int) -> None:
+def _complete_plan(plan: Floorplan, members: int) -> None:
     for number in range(members):
         if number not in plan.members:
             raise UnitError(f"member {number} is not in the map; expected 0 to {members - 1}")

@@ -72,14 +72,14 @@ def tiles(machine: Machine) -> Box:
 def _layout(machine: Machine, tiled: bool) -> Box:
     root = _GroupBox("")
     for stop in machine.stops:
-        _insert(root, stop, set(machine.levels))
+        _insert_stop(root, stop, set(machine.levels))
     neighbours: dict[str, set[str]] = {stop: set() for stop in machine.stops}
     for link in machine.links:
         neighbours[machine.stops[link.source]].add(machine.stops[link.target])
     return _box(root, _LayoutContext(neighbours, tiled))
 
 
-def _insert(root: _GroupBox, stop: str, levels: set[str]) -> None:
+def _insert_stop(root: _GroupBox, stop: str, levels: set[str]) -> None:
     """Adds a stop to its group. The groups are the leading parts of the stop's name that are named
     after a level.
     """

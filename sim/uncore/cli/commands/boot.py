@@ -49,7 +49,7 @@ Fresh = Annotated[
         group=SAVED,
     ),
 ]
-PANIC = "Kernel panic"
+PANIC_TEXT = "Kernel panic"
 NOTE_INTERVAL_S = 5  # interval of the notes on progress
 SHUTDOWN_INPUT = "echo uncore: status $?; poweroff -f\n"
 CPUS_BROUGHT_UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPUs?")
@@ -222,8 +222,8 @@ def _report_end(
         )
     if costs and not json:
         report.show(costs)
-    if PANIC in session.console:
-        raise GuestError("the kernel gave up: " + _line(session.console, PANIC))
+    if PANIC_TEXT in session.console:
+        raise GuestError("the kernel gave up: " + _line(session.console, PANIC_TEXT))
     if session.run.end not in ("exited", "running"):
         raise GuestError(f"the kernel stopped ({session.run.end}): {session.run.reason}")
     if session.run.exit_code:

@@ -111,7 +111,7 @@ class Gem5Parts:
 
     def lines(self, bank: Bank) -> Value:
         """Returns the addresses of the lines that belong to a bank."""
-        home = homes.Region(homes.RAM, self.job.machine.ram)
+        home = homes.Region(homes.RAM_BASE, self.job.machine.ram)
         if bank.node is not None:
             home = homes.region(self.job, bank.node)
         return region(home, self.line_bits, bank.shares, bank.turn)

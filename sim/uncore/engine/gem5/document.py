@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from uncore.engine.outside.homes import PAGE, Region
+from uncore.engine.outside.homes import PAGE_BYTES, Region
 
 Value = Any
-PAGE_BITS = PAGE.bit_length() - 1
+PAGE_BITS = PAGE_BYTES.bit_length() - 1
 
 
 class Gem5Document:

@@ -28,7 +28,7 @@ ABSENT_FIELDS = {
     "resolvers": "gem5's banks have no time in which they are busy",
     "events": "what one step is differs from engine to engine",
 }
-STATISTICS = Path("m5out/stats.txt")
+STATISTICS_FILE = Path("m5out/stats.txt")
 _END = re.compile(r"^uncore: exit code=(\d+) tick=\d+ cause=(.*)$", re.M)
 _INSTRUCTIONS = re.compile(r"^simInsts\s+(\d+)", re.M)
 _TRANSITION = re.compile(r"^\S*?([A-Z]\w*_Controller)\.(\w+\.\w+)\s+(.*?)[|\s]*(?:[#(].*)?$", re.M)
@@ -45,7 +45,7 @@ def point(job: Job, output: str, folder: Path, protocol: str) -> dict[str, Any]:
         )
     printed.refuse_failure(job, int(end_line[1]), output)
     gem5_protocol = PROTOCOLS[protocol]
-    statistics = (folder / STATISTICS).read_text()
+    statistics = (folder / STATISTICS_FILE).read_text()
     events = transitions(statistics, gem5_protocol.kinds[0])
     instructions = _INSTRUCTIONS.search(statistics)
     cores = slice(job.threads[0])  # controllers of cores precede others of the same kind

@@ -15,8 +15,8 @@ from uncore.program import abi
 if TYPE_CHECKING:
     from uncore.job import Job
 
-RAM = abi.CONSTANTS["UC_RAM_BASE"]
-PAGE = 4096
+RAM_BASE = abi.CONSTANTS["UC_RAM_BASE"]
+PAGE_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,6 @@ def region(job: Job, node: int) -> Region:
     """Returns a node's addresses under `addressed`, `interleave`, `node<K>` or a kind of memory."""
     if job.home == "addressed":
         span = job.machine.node_span
-        return Region(RAM + node * span, span)
+        return Region(RAM_BASE + node * span, span)
     interleaved_nodes = nodes(job)
-    return Region(RAM, job.machine.ram, len(interleaved_nodes), interleaved_nodes.index(node))
+    return Region(RAM_BASE, job.machine.ram, len(interleaved_nodes), interleaved_nodes.index(node))

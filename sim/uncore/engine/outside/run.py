@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.engine import ProgressCallback
 from uncore.engine.outside.printed import tail
-from uncore.engine.outside.run_folder import PROGRESS
+from uncore.engine.outside.run_folder import PROGRESS_FILE
 from uncore.errors import OutsideError, UserError
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _execute(name: str, command: Sequence[str], folder: Path, tick: ProgressCall
         try:
             while process.poll() is None:
                 time.sleep(POLL_INTERVAL_S)
-                tick(0, _simulated_ps(folder / PROGRESS))
+                tick(0, _simulated_ps(folder / PROGRESS_FILE))
         finally:
             process.kill()
             process.wait()

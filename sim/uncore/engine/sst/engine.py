@@ -70,7 +70,7 @@ def run(job: Job, observers: Observers, tick: ProgressCallback, options: Options
 def export(job: Job, directory: Path, options: Options) -> None:
     """Writes the run folder."""
     runs.refuse(job)
-    configuration = paths.SST / folder.CONFIGURATION
+    configuration = paths.SST / folder.CONFIGURATION_FILE
     document = system.describe(job, options.sst_mesh)
     folder.write(job, directory, initial_memory.elf(job, FEATURES), document, configuration, README)
 
@@ -85,5 +85,5 @@ def _command(directory: Path, options: Options) -> list[str]:
     sst, element = locate(options), find.element_folder()
     assert sst and element, "SST is used before missing() was called"
     words = [f"--add-lib-path={element}", f"--num-threads={options.sst_threads}"]
-    configuration = str(directory / folder.CONFIGURATION)
+    configuration = str(directory / folder.CONFIGURATION_FILE)
     return [*find.launcher(options), str(sst.program), *words, configuration]

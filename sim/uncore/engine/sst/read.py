@@ -29,8 +29,8 @@ _END = re.compile(r"^uncore: (exit|fatal|watchdog)(.*?) hart=(\d+) code=(\d+) ti
 _HART = re.compile(
     r"^uncore: hart=\d+ instructions=(\d+) operations=\d+ retries=\d+ latencies=(.*)$"
 )
-STATISTICS = "statistics*.csv"
-REPORTS = "hart*.txt"
+STATISTICS_FILES = "statistics*.csv"
+REPORT_FILES = "hart*.txt"
 
 
 def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
@@ -74,12 +74,12 @@ def _refuse_failed_run(job: Job, output: str) -> None:
 
 def _reports(job: Job, output: str, folder: Path) -> list[tuple[str, str]]:
     """Returns instructions and latencies of each hart, from the files that harts write."""
-    texts = [path.read_text() for path in folder.glob(REPORTS)]
+    texts = [path.read_text() for path in folder.glob(REPORT_FILES)]
     harts = [match.groups() for text in texts if (match := _HART.match(text.rstrip("\n")))]
     if len(harts) != job.threads[0]:
         raise OutsideError(
             f"SST ended, and {len(harts)} of {job.threads[0]} harts have left a report in"
-            f" {REPORTS}:\n{tail(output)}"
+            f" {REPORT_FILES}:\n{tail(output)}"
         )
     return [(instructions, latencies) for instructions, latencies in harts]
 
@@ -87,7 +87,7 @@ def _reports(job: Job, output: str, folder: Path) -> list[tuple[str, str]]:
 def _counts(folder: Path) -> Counter[tuple[str, str]]:
     """Returns (component, statistic) -> count, summed over the files that SST's processes write."""
     counts: Counter[tuple[str, str]] = Counter()
-    for path in folder.glob(STATISTICS):
+    for path in folder.glob(STATISTICS_FILES):
         with path.open(newline="") as file:
             for row in csv.DictReader(file, skipinitialspace=True):
                 counts[row["ComponentName"], row["StatisticName"]] += int(row["Sum.u64"])

@@ -36,7 +36,7 @@ from uncore.study.explore.formula import ANY
 from uncore.study.explore.plan import Design, ExplorationPlan
 from uncore.study.explore.search import searcher
 
-TRAFFIC = "traffic"
+TRAFFIC_OBSERVER = "traffic"
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,9 +157,9 @@ class _Batch:
         results = execute(
             [runs.job for runs in plans],
             workers,
-            wrong=self._wrong,
-            observers=frozenset({TRAFFIC}),
-            seen=lambda job, observed: self._traffic.update({id(job): observed[TRAFFIC]}),
+            wrong=self._record_guest_error,
+            observers=frozenset({TRAFFIC_OBSERVER}),
+            seen=lambda job, observed: self._traffic.update({id(job): observed[TRAFFIC_OBSERVER]}),
             store=store,
             resume=resume,
             interrupted=interrupted,
@@ -167,7 +167,7 @@ class _Batch:
         )
         self._results = dict(zip(plans, results, strict=True))
 
-    def _wrong(self, job: Job, error: GuestError) -> None:
+    def _record_guest_error(self, job: Job, error: GuestError) -> None:
         for candidate in self._candidates:
             if any(runs.job.machine is job.machine for runs in candidate.runs.values()):
                 candidate.refused = candidate.refused or str(error)

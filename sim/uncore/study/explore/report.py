@@ -73,7 +73,7 @@ def summary(exploration: Exploration) -> str:
     return "\n".join(parts)
 
 
-def runs(exploration: Exploration) -> None:
+def print_runs(exploration: Exploration) -> None:
     """Prints the commands that repeat the runs of the designs on the front, one in each line."""
     for number, words in commands(exploration):
         print(f"{number:4}  {words}")
