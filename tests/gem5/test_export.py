@@ -206,7 +206,7 @@ def test_banks_are_spread_over_the_whole_machine() -> None:
     job, _, _ = exported("mesh:4x3")
     slices = job.machine.resolvers[0].slices
     banks = levels(job, several=False).banks
-    assert [bank.turn for bank in banks] == list(range(8))
+    assert [bank.share_index for bank in banks] == list(range(8))
     assert [slices.index(bank.stop) for bank in banks] == [0, 1, 3, 4, 6, 7, 9, 10]
 
 

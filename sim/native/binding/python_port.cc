@@ -77,8 +77,8 @@ class PythonPort {
   Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned order) {
     return answer(object.attr("lr")(address, size, order), value);
   }
-  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned order) {
-    return answer(object.attr("sc")(address, size, value, order), failed);
+  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& sc_result, unsigned order) {
+    return answer(object.attr("sc")(address, size, value, order), sc_result);
   }
   Answer fence(unsigned predecessor, unsigned successor) {
     uint64_t nothing;

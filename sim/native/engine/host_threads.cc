@@ -40,7 +40,7 @@ struct HostThreads::Shared {
   alignas(64) std::atomic<uint32_t> call = 0;
   alignas(64) std::atomic<uint32_t> left = 0;  // number of shares that are not done
   std::vector<Share> shares;
-  std::mutex failing;
+  std::mutex failure_mutex;
   std::exception_ptr failure;
   std::vector<std::jthread> others;
 
@@ -67,7 +67,7 @@ struct HostThreads::Shared {
     try {
       (*what)(share);
     } catch (...) {
-      const std::lock_guard one(failing);
+      const std::lock_guard one(failure_mutex);
       failure = std::current_exception();
     }
   }

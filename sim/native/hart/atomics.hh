@@ -65,10 +65,10 @@ bool store_conditional(Hart<Port>& h, const Instruction& in) {
     return trap_unreached(h, reach, h.x[in.rs1]);
   h.spin.effect();
   h.attempting = false;
-  uint64_t failed = 1;
-  const Answer answer = h.port.sc(address, in.size, zero_extend(h.x[in.rs2], in.size), failed,
+  uint64_t sc_result = 1;
+  const Answer answer = h.port.sc(address, in.size, zero_extend(h.x[in.rs2], in.size), sc_result,
                                   static_cast<unsigned>(in.imm));
-  return finish(h, answer, {in.rd, kSink, 8, in.length}, kStoreFault, address, failed);
+  return finish(h, answer, {in.rd, kSink, 8, in.length}, kStoreFault, address, sc_result);
 }
 
 // Executes a fence. The spin detector does not count it as an effect, because a waiting loop with a

@@ -39,7 +39,7 @@ class PreExecution {
   }
 
  private:
-  struct Written {
+  struct WrittenBytes {
     uint64_t address;
     unsigned size;
   };
@@ -166,7 +166,7 @@ class PreExecution {
   }
 
   bool overwritten(uint64_t address, unsigned size) const {
-    return std::ranges::any_of(written_, [&](const Written& w) {
+    return std::ranges::any_of(written_, [&](const WrittenBytes& w) {
       return address < w.address + w.size && w.address < address + size;
     });
   }
@@ -182,7 +182,7 @@ class PreExecution {
   uint64_t pc_;
   std::array<uint64_t, kRegisters> x_;
   std::bitset<kRegisters> unknown_;
-  std::vector<Written> written_;
+  std::vector<WrittenBytes> written_;
   Instruction lone_code_;  // the instruction at pc_, if the table does not have it
 };
 

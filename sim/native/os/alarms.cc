@@ -17,7 +17,7 @@ enum : uint64_t { TIMER_ABSTIME = 1, TFD_TIMER_CANCEL_ON_SET = 2 };
 enum : uint64_t { CLOCK_BOOTTIME = 7, CLOCK_REALTIME_ALARM = 8, CLOCK_BOOTTIME_ALARM = 9 };
 constexpr uint64_t kRemovedClock = 10, kLastClock = 11;  // CLOCK_SGI_CYCLE, CLOCK_TAI
 enum : uint32_t { SIGEV_SIGNAL = 0, SIGEV_NONE = 1, SIGEV_THREAD = 2, SIGEV_THREAD_ID = 4 };
-constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kNsPerSecond = 1'000'000'000;
 
 struct Itimerspec {  // struct itimerspec
   uint64_t every[2], value[2];
@@ -68,7 +68,8 @@ Itimerspec time_left(const Alarm& alarm, Time now) {
   const uint64_t period = alarm.period / 1000;
   const uint64_t remaining =
       alarm.due == kNever ? 0 : (std::max(alarm.due, now + 1000) - now) / 1000;
-  return {{period / kSecond, period % kSecond}, {remaining / kSecond, remaining % kSecond}};
+  return {{period / kNsPerSecond, period % kNsPerSecond},
+          {remaining / kNsPerSecond, remaining % kNsPerSecond}};
 }
 
 // Sets an alarm to the itimerspec at `from`, and writes the former setting to `old` unless that is
@@ -96,7 +97,9 @@ int64_t may_set(const Linux& os, uint64_t from, bool known) {
   Itimerspec next{};
   if (!os.memory.peek(from, {reinterpret_cast<uint8_t*>(&next), sizeof next})) return -EFAULT;
   const bool negative = (next.every[0] | next.value[0]) >> 63;
-  return !known || negative || next.every[1] >= kSecond || next.value[1] >= kSecond ? -EINVAL : 0;
+  return !known || negative || next.every[1] >= kNsPerSecond || next.value[1] >= kNsPerSecond
+             ? -EINVAL
+             : 0;
 }
 
 std::shared_ptr<TimerFd> timer_at(Linux& os, uint64_t descriptor) {
@@ -148,9 +151,9 @@ Work timerfd_create(Linux& os, Task& t) {
 }
 
 Work timerfd_settime(Linux& os, Task& t) {
-  constexpr uint32_t kKnown = TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
+  constexpr uint32_t kKnownFlags = TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
   const std::shared_ptr<TimerFd> timer = timer_at(os, t.args[0]);
-  const bool known = !(static_cast<uint32_t>(t.args[1]) & ~kKnown);
+  const bool known = !(static_cast<uint32_t>(t.args[1]) & ~kKnownFlags);
   if (const int64_t no = may_set(os, t.args[2], known); no < 0) co_return no;
   if (!timer) co_return no_timer(os, t.args[0]);
   timer->expired = 0;

@@ -326,7 +326,7 @@ struct PartLock {  // struct flock
 // Checks the struct flock at `from`. Returns 0, or the error of F_SETLK, or of F_GETLK if
 // `is_getlk`.
 int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool is_getlk) {
-  constexpr int64_t kMost = INT64_MAX;
+  constexpr int64_t kMaxOffset = INT64_MAX;
   constexpr uint16_t kFromOffset = 1, kFromEnd = 2;  // SEEK_CUR, SEEK_END
   PartLock lock{};
   if (!os.memory.peek(from, {reinterpret_cast<uint8_t*>(&lock), sizeof lock})) return -EFAULT;
@@ -335,9 +335,9 @@ int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool is_g
   if (lock.whence == kFromOffset) base = static_cast<int64_t>(file.offset);
   if (lock.whence == kFromEnd) base = file.stat().size;
   if (lock.whence > kFromEnd) return -EINVAL;
-  if (lock.begin > kMost - base) return -EOVERFLOW;
+  if (lock.begin > kMaxOffset - base) return -EOVERFLOW;
   if (base + lock.begin < 0) return -EINVAL;
-  if (lock.size > 0 && lock.size - 1 > kMost - base - lock.begin) return -EOVERFLOW;
+  if (lock.size > 0 && lock.size - 1 > kMaxOffset - base - lock.begin) return -EOVERFLOW;
   if (lock.size < 0 && base + lock.begin + lock.size < 0) return -EINVAL;
   if (lock.type > F_UNLCK) return -EINVAL;
   if (is_getlk) return 0;

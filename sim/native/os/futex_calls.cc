@@ -78,14 +78,14 @@ Work two_words(Linux& os, Task& t) {
 int64_t may_call(const Linux& os, const Task& t) {
   const uint64_t operation = t.args[1] & kOperation;
   const bool waits = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
-  constexpr uint64_t kSecond = 1'000'000'000;  // ns
+  constexpr uint64_t kNsPerSecond = 1'000'000'000;  // ns
   struct {
     uint64_t seconds, nanoseconds;
   } time{};
   if (waits && t.args[3]) {
     if (!os.memory.peek(t.args[3], {reinterpret_cast<uint8_t*>(&time), sizeof time}))
       return -EFAULT;
-    if (time.seconds >> 63 || time.nanoseconds >= kSecond) return -EINVAL;
+    if (time.seconds >> 63 || time.nanoseconds >= kNsPerSecond) return -EINVAL;
   }
   if ((t.args[1] & FUTEX_CLOCK_REALTIME) && operation != FUTEX_WAIT_BITSET) return -ENOSYS;
   const bool known = waits || operation == FUTEX_WAKE || operation == FUTEX_WAKE_BITSET ||

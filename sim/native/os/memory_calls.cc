@@ -201,12 +201,12 @@ Work munmap(Linux& os, Task& t) {
 // returns -ENOMEM, as Linux does. Pages with PROT_NONE are hidden, so that their next access traps
 // and is checked.
 Work mprotect(Linux& os, Task& t) {
-  constexpr uint64_t kKnown = kAllRights | 8;  // PROT_SEM
+  constexpr uint64_t kKnownFlags = kAllRights | 8;  // PROT_SEM
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]), end = begin + size;
   if (begin % Space::kPage != 0) co_return -EINVAL;
   if (t.args[1] == 0) co_return 0;
   if (end <= begin) co_return -ENOMEM;
-  if (t.args[2] & ~kKnown) co_return -EINVAL;
+  if (t.args[2] & ~kKnownFlags) co_return -EINVAL;
   if (begin >= Space::kEnd) co_return -ENOMEM;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   const uint64_t last = os.memory.space.mapped_until(begin, std::min(end, Space::kEnd));
@@ -333,10 +333,11 @@ Work mremap(Linux& os, Task& t) {
 // Checks the arguments only, because there is no disk.
 Work msync(Linux& os, Task& t) {
   enum : uint32_t { MS_ASYNC_ = 1, MS_INVALIDATE_ = 2, MS_SYNC_ = 4 };
-  constexpr uint32_t kBoth = MS_ASYNC_ | MS_SYNC_;
+  constexpr uint32_t kSyncAndAsync = MS_ASYNC_ | MS_SYNC_;
   const auto flags = static_cast<uint32_t>(t.args[2]);
   const uint64_t begin = t.args[0], end = begin + Space::up(t.args[1]);
-  if ((flags & ~(kBoth | MS_INVALIDATE_)) || begin % Space::kPage || (flags & kBoth) == kBoth)
+  if ((flags & ~(kSyncAndAsync | MS_INVALIDATE_)) || begin % Space::kPage ||
+      (flags & kSyncAndAsync) == kSyncAndAsync)
     co_return -EINVAL;
   if (end < begin) co_return -ENOMEM;
   co_return end == begin || os.memory.space.is_mapped(begin, end) ? 0 : -ENOMEM;
@@ -357,9 +358,9 @@ int64_t may_lock(const Linux& os, const Task& t, bool locks) {
 Work mlock(Linux& os, Task& t) { co_return may_lock(os, t, true); }
 Work munlock(Linux& os, Task& t) { co_return may_lock(os, t, false); }
 Work mlockall(Linux&, Task& t) {
-  constexpr uint32_t kOnFault = 4, kKnown = 1 | 2 | kOnFault;  // MCL_CURRENT, MCL_FUTURE
+  constexpr uint32_t kOnFault = 4, kKnownFlags = 1 | 2 | kOnFault;  // MCL_CURRENT, MCL_FUTURE
   const auto flags = static_cast<uint32_t>(t.args[0]);
-  co_return !flags || (flags & ~kKnown) || flags == kOnFault ? -EINVAL : 0;
+  co_return !flags || (flags & ~kKnownFlags) || flags == kOnFault ? -EINVAL : 0;
 }
 Work munlockall(Linux&, Task&) { co_return 0; }
 

@@ -143,9 +143,9 @@ OpenFileRef make_open_file(Linux& os, const Task& t, InodeRef node, uint64_t fla
 // Returns the open flags without those that Linux ignores: unknown ones, and, with O_PATH, all but
 // the four below.
 uint64_t known_flags(uint64_t flags) {
-  constexpr uint64_t kKnown = 0x7fffc3;  // VALID_OPEN_FLAGS
+  constexpr uint64_t kKnownFlags = 0x7fffc3;  // VALID_OPEN_FLAGS
   constexpr uint64_t kOfPaths = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  return flags & O_PATH ? flags & kOfPaths : (flags & kKnown) | O_LARGEFILE;
+  return flags & O_PATH ? flags & kOfPaths : (flags & kKnownFlags) | O_LARGEFILE;
 }
 // Returns whether the combination of open flags is valid (Linux's build_open_flags).
 bool is_valid_combination(uint64_t flags) {
@@ -220,9 +220,9 @@ Work openat(Linux& os, Task& t) {
 Work memfd_create(Linux& os, Task& t) {
   // MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_NOEXEC_SEAL, MFD_EXEC; there are no huge pages.
   constexpr uint64_t kCloses = 1, kSealable = 2, kNoExecution = 8;
-  constexpr uint64_t kNotBoth = kNoExecution | 16, kKnown = kCloses | kSealable | kNotBoth;
+  constexpr uint64_t kNotBoth = kNoExecution | 16, kKnownFlags = kCloses | kSealable | kNotBoth;
   const auto flags = static_cast<uint32_t>(t.args[1]);
-  if ((flags & ~kKnown) || (flags & kNotBoth) == kNotBoth) co_return -EINVAL;
+  if ((flags & ~kKnownFlags) || (flags & kNotBoth) == kNotBoth) co_return -EINVAL;
   if (os.memory.usable(t.args[0], 1, UserMemory::Use::read) == 0) co_return -EFAULT;
   const InodeRef node = os.files.tree.make(Inode::Kind::file, flags & kNoExecution ? 0666 : 0777);
   node->links = 0;
@@ -338,10 +338,10 @@ Work statx(Linux& os, Task& t) {
 namespace {
 Work may_access(Linux& os, Task& t, uint64_t flags) {
   constexpr uint32_t kAnyAccess = 7;  // R_OK, W_OK, X_OK
-  constexpr uint32_t kKnown = AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
+  constexpr uint32_t kKnownFlags = AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
   Found found;
   if (static_cast<uint32_t>(t.args[2]) & ~kAnyAccess) co_return -EINVAL;
-  if (static_cast<uint32_t>(flags) & ~kKnown) co_return -EINVAL;
+  if (static_cast<uint32_t>(flags) & ~kKnownFlags) co_return -EINVAL;
   const LinkPolicy how = flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
   const int64_t error = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
   if (error < 0) co_return error;
@@ -410,9 +410,10 @@ Work unlinkat(Linux& os, Task& t) {
 }
 
 Work renameat2(Linux& os, Task& t) {
-  constexpr uint64_t kBoth = RENAME_NOREPLACE | RENAME_EXCHANGE;
+  constexpr uint64_t kExclusiveFlags = RENAME_NOREPLACE | RENAME_EXCHANGE;
   Found from, to;
-  if ((t.args[4] & ~kBoth) || (t.args[4] & kBoth) == kBoth) co_return -EINVAL;
+  if ((t.args[4] & ~kExclusiveFlags) || (t.args[4] & kExclusiveFlags) == kExclusiveFlags)
+    co_return -EINVAL;
   int64_t error = co_await walk(os, t, t.args[0], t.args[1], LinkPolicy::name_only, from);
   if (error == 0) error = co_await walk(os, t, t.args[2], t.args[3], LinkPolicy::name_only, to);
   if (error < 0) co_return error;
@@ -492,10 +493,11 @@ bool are_times_readable(const Linux& os, uint64_t from) {
   return !from || os.memory.peek(from, times);
 }
 bool are_times_valid(const Linux& os, uint64_t from) {
-  constexpr uint64_t kSecond = 1'000'000'000, kNow = (1 << 30) - 1, kOmit = (1 << 30) - 2;  // ns
+  constexpr uint64_t kNsPerSecond = 1'000'000'000, kNow = (1 << 30) - 1,
+                     kOmit = (1 << 30) - 2;  // ns
   std::array<uint64_t, 4> times{};
   if (from) os.memory.peek(from, {reinterpret_cast<uint8_t*>(times.data()), sizeof times});
-  const auto is_time = [](uint64_t ns) { return ns < kSecond || ns == kNow || ns == kOmit; };
+  const auto is_time = [](uint64_t ns) { return ns < kNsPerSecond || ns == kNow || ns == kOmit; };
   return is_time(times[1]) && is_time(times[3]);
 }
 
@@ -533,8 +535,9 @@ Work fchownat(Linux& os, Task& t) {
 }
 
 Work getdents64(Linux& os, Task& t) {
-  constexpr uint8_t kTypes[] = {8, 4, 10, 2, 8, 12};  // DT_REG, _DIR, _LNK, _CHR, _SOCK; by kind
-  constexpr std::size_t kHead = 19;                   // d_ino, d_off, d_reclen, d_type
+  constexpr uint8_t kDirentTypes[] = {8, 4, 10,
+                                      2, 8, 12};  // DT_REG, _DIR, _LNK, _CHR, _SOCK; by kind
+  constexpr std::size_t kHeadBytes = 19;          // d_ino, d_off, d_reclen, d_type
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
   const InodeRef directory = file->inode();
@@ -547,15 +550,15 @@ Work getdents64(Linux& os, Task& t) {
   std::vector<uint8_t> all;
   for (; file->offset < entries.size(); ++file->offset) {
     const auto& [name, node] = entries[file->offset];
-    const std::size_t begin = all.size(), size = (kHead + name.size() + 1 + 7) / 8 * 8;
+    const std::size_t begin = all.size(), size = (kHeadBytes + name.size() + 1 + 7) / 8 * 8;
     if (begin + size > t.args[2]) break;
     all.resize(begin + size);
     const uint64_t head[2] = {node->number, file->offset + 1};
     const auto length = static_cast<uint16_t>(size);
     std::memcpy(&all[begin], head, sizeof head);
     std::memcpy(&all[begin + 16], &length, sizeof length);
-    all[begin + 18] = kTypes[static_cast<std::size_t>(node->kind)];
-    std::memcpy(&all[begin + kHead], name.data(), name.size());
+    all[begin + 18] = kDirentTypes[static_cast<std::size_t>(node->kind)];
+    std::memcpy(&all[begin + kHeadBytes], name.data(), name.size());
   }
   if (all.empty()) co_return file->offset < entries.size() ? -EINVAL : 0;
   const int64_t error = co_await os.memory.copy_out(t, all, t.args[1]);

@@ -84,14 +84,14 @@ Work calls::give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second,
 }
 
 int64_t calls::resize_pipe(const OpenFileRef& file, bool sets, uint32_t bytes) {
-  constexpr uint32_t kPage = AddressSpace::kPage, kMost = 1 << 20;  // fs.pipe-max-size
+  constexpr uint32_t kPage = AddressSpace::kPage, kMaxPipeBytes = 1 << 20;  // fs.pipe-max-size
   const auto pipe = file.as<PipeEnd>();
   if (!pipe) return -EBADF;
   Stream& stream = pipe->stream();
   if (!sets) return static_cast<int64_t>(stream.room());
   if (bytes > uint32_t{1} << 31) return -EINVAL;
   const std::size_t room = std::bit_ceil(std::max(bytes, kPage));
-  if (room > kMost && room > stream.room()) return -EPERM;
+  if (room > kMaxPipeBytes && room > stream.room()) return -EPERM;
   if (room < stream.filled_bytes()) return -EBUSY;
   stream.set_room(room);
   return static_cast<int64_t>(room);

@@ -132,12 +132,12 @@ Work sched_getparam(Linux& os, Task& t) {
 // Returns the length of a time slice (the job's os.quantum), or 0 for SCHED_FIFO, which has no
 // slices.
 Work sched_rr_get_interval(Linux& os, Task& t) {
-  constexpr uint64_t kSecond = 1'000'000'000;
+  constexpr uint64_t kNsPerSecond = 1'000'000'000;
   const Task* const whose = named_task(os, t, t.args[0]);
   if (is_negative(t.args[0])) co_return -EINVAL;
   if (!whose) co_return -ESRCH;
   const uint64_t ns = whose->policy == Task::kFifo ? 0 : os.context.process().costs.quantum / 1000;
-  const uint64_t time[2] = {ns / kSecond, ns % kSecond};
+  const uint64_t time[2] = {ns / kNsPerSecond, ns % kNsPerSecond};
   co_return co_await os.memory.write(t, time, t.args[1]);
 }
 

@@ -37,16 +37,16 @@ int64_t no_socket(Linux& os, uint64_t descriptor) {
 }
 
 bool has_known_flags(uint64_t type) {
-  constexpr uint64_t kTypes = 15;  // SOCK_TYPE_MASK
-  return (static_cast<uint32_t>(type) & ~(kTypes | kFlags)) == 0;
+  constexpr uint64_t kTypeMask = 15;  // SOCK_TYPE_MASK
+  return (static_cast<uint32_t>(type) & ~(kTypeMask | kFlags)) == 0;
 }
 int64_t may_make(uint32_t family, uint32_t type, uint32_t protocol) {
-  constexpr uint64_t kTypes = 15, kTcp = 6, kUdp = 17;  // SOCK_TYPE_MASK, IPPROTO_TCP, _UDP
-  constexpr uint64_t kFamilies = 46, kTypesThere = 11;  // AF_MAX, SOCK_MAX
-  constexpr uint64_t kIcmp = 1;                         // IPPROTO_ICMP
-  const uint64_t kind = type & kTypes;
-  if (family >= kFamilies) return -EAFNOSUPPORT;
-  if (kind >= kTypesThere) return -EINVAL;
+  constexpr uint64_t kTypeMask = 15, kTcp = 6, kUdp = 17;  // SOCK_TYPE_MASK, IPPROTO_TCP, _UDP
+  constexpr uint64_t kNumFamilies = 46, kNumTypes = 11;    // AF_MAX, SOCK_MAX
+  constexpr uint64_t kIcmp = 1;                            // IPPROTO_ICMP
+  const uint64_t kind = type & kTypeMask;
+  if (family >= kNumFamilies) return -EAFNOSUPPORT;
+  if (kind >= kNumTypes) return -EINVAL;
   if (family != kUnix && family != kInternet) return -EAFNOSUPPORT;
   if (family == kUnix && protocol > kUnix) return -EPROTONOSUPPORT;
   if (family == kUnix) return kind == kSequence || (kind && kind <= kRaw) ? 0 : -ESOCKTNOSUPPORT;
@@ -300,14 +300,14 @@ struct Address {  // when sending, `size` is the address's size; when receiving,
 };
 
 // What is sent or received beside the bytes: files and credentials.
-struct Attached {
+struct Attachment {
   OpenFileRefs files;
   bool is_signed = false;
 };
 
 // Takes the files if it has sent them.
 Work send(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags,
-          Address destination, Attached& attached) {
+          Address destination, Attachment& attached) {
   std::shared_ptr<Stream> to;
   if ((flags & kOutOfBand) && socket->keeps_boundaries()) co_return -EOPNOTSUPP;
   const int64_t error = co_await target(os, t, socket, destination.at, destination.size, parts, to);
@@ -339,8 +339,8 @@ Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t f
 
 // Returns the buffer of sendto or recvfrom, cut to MAX_RW_COUNT bytes as in Linux.
 UserBuffer buffer_argument(const Task& t) {
-  constexpr uint64_t kMost = 0x7ffff000;  // MAX_RW_COUNT
-  return {t.args[1], std::min(t.args[2], kMost)};
+  constexpr uint64_t kMaxTransferBytes = 0x7ffff000;  // MAX_RW_COUNT
+  return {t.args[1], std::min(t.args[2], kMaxTransferBytes)};
 }
 
 }  // namespace
@@ -470,7 +470,7 @@ Work sendto(Linux& os, Task& t) {
   const Address destination{t.args[4], t.args[5]};
   if (!UserMemory::is_range(parts[0].address, parts[0].size)) co_return -EFAULT;
   if (!socket) co_return no_socket(os, t.args[0]);
-  Attached nothing;
+  Attachment nothing;
   co_return co_await send(os, t, socket, parts, t.args[3], destination, nothing);
 }
 
@@ -516,7 +516,7 @@ int64_t add_files(const Linux& os, std::string_view data, OpenFileRefs& files) {
 
 // Reads what a message carries beside its bytes from its control messages (Linux's __scm_send).
 // Returns 0 or an error.
-int64_t parse_control(const Linux& os, std::string_view control, Attached& attached) {
+int64_t parse_control(const Linux& os, std::string_view control, Attachment& attached) {
   for (std::size_t at = 0; at + kHeader <= control.size();) {
     ControlHeader header{};
     std::memcpy(&header, control.data() + at, kHeader);
@@ -540,9 +540,9 @@ int64_t parse_control(const Linux& os, std::string_view control, Attached& attac
 
 // Reads the control messages of a message that is sent. Sockets of AF_INET ignore them.
 Work read_control(Linux& os, Task& t, const Socket& socket, const Message& message,
-                  Attached& attached) {
-  constexpr uint64_t kMost = 131'072;  // net.core.optmem_max
-  if (message.control_size > kMost) co_return -ENOBUFS;
+                  Attachment& attached) {
+  constexpr uint64_t kMaxControlBytes = 131'072;  // net.core.optmem_max
+  if (message.control_size > kMaxControlBytes) co_return -ENOBUFS;
   std::string control(message.control_size, '\0');
   const int64_t error = co_await os.memory.copy_in(
       t, message.control, {reinterpret_cast<uint8_t*>(control.data()), control.size()});
@@ -606,7 +606,7 @@ Work send_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uint64
                   uint64_t& whole) {
   Message message{};
   UserBuffers parts;
-  Attached attached;
+  Attachment attached;
   int64_t error = co_await read_message(os, t, address, message, parts);
   if (error < 0) co_return error;
   error = co_await read_control(os, t, *socket, message, attached);
@@ -644,10 +644,11 @@ Work receive_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uin
   os.in_flight.drop(std::move(received.files));
   if (size < 0) co_return size;
   error = co_await os.memory.put(t, address + offsetof(Message, control_size), control.used, 8);
-  const uint64_t told = (truncated ? uint64_t{kTruncated} : 0) |
-                        (control.truncated ? uint64_t{kControlTruncated} : 0) |
-                        (flags & kCloseOnExec);
-  if (error == 0) error = co_await os.memory.put(t, address + offsetof(Message, flags), told, 4);
+  const uint64_t result_flags = (truncated ? uint64_t{kTruncated} : 0) |
+                                (control.truncated ? uint64_t{kControlTruncated} : 0) |
+                                (flags & kCloseOnExec);
+  if (error == 0)
+    error = co_await os.memory.put(t, address + offsetof(Message, flags), result_flags, 4);
   co_return error < 0 ? error : size;
 }
 
@@ -658,9 +659,9 @@ struct MessageOfMany {  // struct mmsghdr
 
 // Returns what is left of a time at `now`, as a timespec.
 std::array<uint64_t, 2> left_until(Time end, Time now) {
-  constexpr uint64_t kSecond = 1'000'000'000;
+  constexpr uint64_t kNsPerSecond = 1'000'000'000;
   const uint64_t ns = end > now ? (end - now) / 1000 : 0;
-  return {ns / kSecond, ns % kSecond};
+  return {ns / kNsPerSecond, ns % kNsPerSecond};
 }
 
 }  // namespace
@@ -737,14 +738,14 @@ Work recvmmsg(Linux& os, Task& t) {
 }
 
 Work shutdown(Linux& os, Task& t) {
-  constexpr uint64_t kReading = 0, kBoth = 2;  // SHUT_RD, SHUT_RDWR
+  constexpr uint64_t kReading = 0, kBothDirections = 2;  // SHUT_RD, SHUT_RDWR
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
   const auto direction = static_cast<uint32_t>(t.args[1]);
-  if (direction > kBoth) co_return -EINVAL;
+  if (direction > kBothDirections) co_return -EINVAL;
   if (socket->is_datagram() && !socket->is_internet()) socket->inbox();
   const std::shared_ptr<Stream> in = socket->in, out = socket->out;
-  const bool reading = direction == kReading || direction == kBoth;
+  const bool reading = direction == kReading || direction == kBothDirections;
   if (!out && socket->family == kInternet) co_return -ENOTCONN;
   if (direction != kReading) socket->is_send_shut = true;
   if (reading) socket->is_receive_shut = true;

@@ -86,9 +86,10 @@ Work execve(Linux&, Task& t) {
 // Returns at most 256 random bytes, which are determined by the seed and by how many bytes the run
 // has drawn before (K12).
 Work getrandom(Linux& os, Task& t) {
-  constexpr uint32_t kBlocking = 2, kInsecure = 4, kKnown = 1 | kBlocking | kInsecure;  // GRND_
+  constexpr uint32_t kBlocking = 2, kInsecure = 4,
+                     kKnownFlags = 1 | kBlocking | kInsecure;  // GRND_
   const auto flags = static_cast<uint32_t>(t.args[2]);
-  if ((flags & ~kKnown) || (flags & kBlocking && flags & kInsecure)) co_return -EINVAL;
+  if ((flags & ~kKnownFlags) || (flags & kBlocking && flags & kInsecure)) co_return -EINVAL;
   if (!UserMemory::is_range(t.args[0], std::min<uint64_t>(t.args[1], INT32_MAX))) co_return -EFAULT;
   const uint64_t max_bytes = std::min<uint64_t>(t.args[1], 256);
   const uint64_t room = os.memory.usable(t.args[0], max_bytes, UserMemory::Use::write);
@@ -100,18 +101,18 @@ Work getrandom(Linux& os, Task& t) {
 
 Work prctl(Linux& os, Task& t) {
   constexpr uint32_t kSetName = 15, kGetName = 16;  // PR_SET_NAME, PR_GET_NAME
-  constexpr std::size_t kLongest = 15;              // TASK_COMM_LEN, without the zero
+  constexpr std::size_t kMaxNameBytes = 15;         // TASK_COMM_LEN, without the zero
   const auto what = static_cast<uint32_t>(t.args[0]);
   if (what == kGetName) {
     std::string name = t.name ? *t.name : proc::comm(os, t);
     if (!t.name) name.pop_back();  // the end of the line
-    name.resize(kLongest + 1);
+    name.resize(kMaxNameBytes + 1);
     const auto* const bytes = reinterpret_cast<const uint8_t*>(name.data());
     co_return co_await os.memory.copy_out(t, {bytes, name.size()}, t.args[1]);
   }
   if (what != kSetName) co_return -EINVAL;
   std::string name;
-  for (uint8_t next = 1; name.size() < kLongest; name += static_cast<char>(next)) {
+  for (uint8_t next = 1; name.size() < kMaxNameBytes; name += static_cast<char>(next)) {
     const int64_t error = co_await os.memory.copy_in(t, t.args[1] + name.size(), {&next, 1});
     if (error < 0) co_return error;
     if (!next) break;

@@ -12,7 +12,7 @@ from hashlib import sha512
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore.boot.flattened_tree import Tree, flat, two_cells
-from uncore.engine.initial_memory import TIMEBASE, UNPRIVILEGED_EXTENSIONS, isa
+from uncore.engine.initial_memory import TIMEBASE_HZ, UNPRIVILEGED_EXTENSIONS, isa
 from uncore.program.abi import CONSTANTS
 from uncore.topology.route import Routes, nearest_memories
 
@@ -167,7 +167,7 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
     cpus: dict[str, object] = {
         "#address-cells": 1,
         "#size-cells": 0,
-        "timebase-frequency": TIMEBASE,
+        "timebase-frequency": TIMEBASE_HZ,
         "cpu-map": cpu_map(machine, cores),
     }
     for number, core in enumerate(cores):

@@ -1,6 +1,6 @@
 """Runs a job on machines that are sampled from a machine file whose numbers have intervals.
 
-    executed(jobs, machines, ...)             results of jobs, with intervals of their throughput
+    execute_with_samples(jobs, machines, ...) results of jobs, with intervals of their throughput
     numbers_with_intervals(machine)           the numbers that have an interval; --with removes it
     samples(name, job, count)                 the job on `count` sampled machines; `name` is the
                                               name of its machine
@@ -41,7 +41,7 @@ TAIL_SHARE = 0.1  # share of the true values below an interval, and also above i
 NUMBER_AND_UNIT = re.compile(rf"{NUMBER}\s*(.*)")
 
 
-def executed(
+def execute_with_samples(
     jobs: Sequence[Job],
     machines: Sequence[str | Machine],
     *,

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from uncore.job.option_values import axes, duration, pairs, places, share
 from uncore.program import read_folder, read_input
-from uncore.topology.units import TIME
+from uncore.topology.units import TIME_UNITS
 
 OnOff = Literal["on", "off"]
 FIRST_SEED, REPEATS = 1, 3  # seeds of a run if the command gives none
@@ -71,8 +71,11 @@ def _picoseconds(name: str, value: str | int) -> int:
 
 def _in_largest_unit(flag: str, ps: int) -> tuple[str, ...]:
     """Writes a duration in the largest unit that gives a whole number."""
-    unit = max((unit for unit in TIME if ps % TIME[unit] == 0), key=lambda unit: TIME[unit])
-    return (flag, f"{ps // TIME[unit]}{unit}")
+    unit = max(
+        (unit for unit in TIME_UNITS if ps % TIME_UNITS[unit] == 0),
+        key=lambda unit: TIME_UNITS[unit],
+    )
+    return (flag, f"{ps // TIME_UNITS[unit]}{unit}")
 
 
 def _to_mapping(flag: str, words: Sequence[str] | Mapping[str, str]) -> Mapping[str, str]:

@@ -65,7 +65,7 @@ def chance_note(effects: WhatIf) -> str:
 
 
 def halves(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """Yields the title and the rows of the changes, then those of the bounds, if there are rows."""
+    """Yields the title and the rows of the changes, then of the bounds; omits what has no rows."""
     for title, bound in ((CHANGES_TITLE, False), (BOUNDS_TITLE, True)):
         if half := [row for row in rows if (row["where"] == "bound") == bound]:
             yield title, half

@@ -1,7 +1,7 @@
 """Runs jobs on the native engine, which is fast, exact, deterministic, and the default.
 
 All of the simulation is C++ (sim/native/engine); this module gives it a resolved machine and a
-program's initial memory, and runs it in slices, so that Ctrl-C takes effect.
+program's initial memory, and runs it in short steps, so that Ctrl-C takes effect.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore import _native
 from uncore._native import Run
-from uncore.engine import Observers, initial_memory, outcome, silent
+from uncore.engine import Observers, ignore_progress, initial_memory, outcome
 from uncore.engine.limits import OnProgress
 from uncore.engine.native import apart as moved_ranges
 from uncore.engine.native import process, spec, trace
@@ -69,7 +69,11 @@ def missing() -> str:
 
 
 def run(
-    job: Job, observers: Observers, tick: OnProgress = silent, cores: int = 1, **limits: Any
+    job: Job,
+    observers: Observers,
+    tick: OnProgress = ignore_progress,
+    cores: int = 1,
+    **limits: Any,
 ) -> dict[str, Any]:
     """Runs one point on at most `cores` cores of this computer; `limits` as in `start`."""
     shares = min(cores, job.threads[0] // MIN_HARTS_PER_SHARE, MAX_HOST_SHARES)

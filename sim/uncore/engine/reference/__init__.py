@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Observers, outcome, silent
+from uncore.engine import Observers, ignore_progress, outcome
 from uncore.engine import initial_memory as boot
 from uncore.engine.limits import OnProgress
 
@@ -58,7 +58,7 @@ def missing() -> str:
     return ""
 
 
-def run(job: Job, observers: Observers, tick: OnProgress = silent) -> dict[str, Any]:
+def run(job: Job, observers: Observers, tick: OnProgress = ignore_progress) -> dict[str, Any]:
     """Runs one job. Returns its point (engine/outcome.py), with the observations of `observers`."""
     from uncore.engine.reference.system import System  # noqa: PLC0415 (slow to load)
     from uncore.engine.reference.view import View  # noqa: PLC0415 (slow to load)

@@ -1,6 +1,6 @@
 """Reads the file of an exploration; docs/explore.md explains its keys.
 
-    read(file) -> Written      returns its typed values, and the line of each key
+    read(file) -> ExplorationFile      returns its typed values, and the line of each key
 
 Every mistake in the file raises a UserError with the file and the line.
 """
@@ -79,7 +79,7 @@ class ExplorationDocument(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Written:
+class ExplorationFile:
     """The values of a file, and the line of each key."""
 
     file: Path
@@ -97,7 +97,7 @@ def _position(file: Path, lines: Mapping[tuple[str | int, ...], int], path: tupl
     return f"{file}:{lines[path]}" if path else str(file)
 
 
-def read(file: Path) -> Written:
+def read(file: Path) -> ExplorationFile:
     try:
         text = read_bounded(file, MAX_EXPLORATION_BYTES).decode()
         values = tomllib.loads(text)
@@ -114,7 +114,7 @@ def read(file: Path) -> Written:
             values[table] = {
                 k: reader.converted(v, kind, (table, k)) for k, v in tables_by_name.items()
             }
-    return Written(file, lines, reader.converted(values, ExplorationDocument, ()))
+    return ExplorationFile(file, lines, reader.converted(values, ExplorationDocument, ()))
 
 
 @dataclass(frozen=True)

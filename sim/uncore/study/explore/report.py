@@ -15,7 +15,7 @@ from itertools import combinations
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.study.explore import Exploration
-from uncore.study.explore.candidate import Tried
+from uncore.study.explore.candidate import TriedDesign
 
 UNITS = {
     "throughput": "M/s",
@@ -136,6 +136,6 @@ def _title(exploration: Exploration) -> str:
     return f"{exploration.plan.title}: the front, {best} of {tried} designs"
 
 
-def _place(design: Tried, x: int, y: int) -> tuple[float, float]:
+def _place(design: TriedDesign, x: int, y: int) -> tuple[float, float]:
     assert design.found
     return design.found.objectives[x], design.found.objectives[y]

@@ -66,7 +66,7 @@ def write_teachers(path: Path, name: str) -> None:
         f"<td>{_prose(part.because)}</td></tr>"
         for part in lesson.predictions
     ]
-    wrong = (
+    wrong_answers = (
         f"<tr><td>{_prose(answer)}</td><td>{_prose(reply)}</td></tr>"
         for answer, reply in teach.wrong.items()
     )
@@ -75,7 +75,7 @@ def write_teachers(path: Path, name: str) -> None:
         f"<p>{teach.minutes} minutes, with the exercise begun and finished at home."
         " The key P shows the lesson's page as slides.</p>"
         f"<h2>Ask</h2><ol>{''.join(f'<li>{_prose(ask)}</li>' for ask in teach.ask)}</ol>"
-        f"<h2>Usual wrong answers</h2><table class='answers'>{''.join(wrong)}</table>"
+        f"<h2>Usual wrong answers</h2><table class='answers'>{''.join(wrong_answers)}</table>"
         f"<h2>Predictions</h2><table class='answers'>{''.join(predictions)}</table>"
         f"<h2>Exercise</h2>{_prose(lesson.exercise.ask)}<ul>{hints}</ul>"
     )
