@@ -105,7 +105,7 @@ class FlatMachine {
   struct Marker {
     unsigned hart, code;
     uint64_t value;
-    Marked marked;
+    MarkerEffect marked;
   };
 
   FlatMachine(unsigned harts, uint64_t ram_size, uint64_t entry, uint64_t quantum, Answer answers)

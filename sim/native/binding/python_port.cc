@@ -108,11 +108,11 @@ class PythonPort {
   void trapped(uint64_t, bool interrupt) { object.attr("trapped")(interrupt); }
   void returned() { object.attr("returned")(); }
   bool weak_order() const { return weak; }
-  Foreseen foresee(uint64_t address, unsigned size, unsigned count) {
+  ForeseenLoad foresee(uint64_t address, unsigned size, unsigned count) {
     const nb::object reply = object.attr("foresee")(address, size, count);
     if (reply.is_none()) return {};
-    if (reply.ptr() == Py_False) return {.what = Foreseen::What::end};
-    return {Foreseen::What::value, nb::cast<uint64_t>(reply)};
+    if (reply.ptr() == Py_False) return {.what = ForeseenLoad::What::end};
+    return {ForeseenLoad::What::value, nb::cast<uint64_t>(reply)};
   }
 
   bool weak = false;  // the hart is weakly ordered

@@ -45,7 +45,7 @@ class AtLine {
       if (line_->watchers) core_.sleep.wake_watchers(*line_, now_);
       core_.lines.hide(*line_);
     }
-    line_->mark(Special::unwritten, !protocol().is_written(next));
+    line_->mark(StoreObstacle::unwritten, !protocol().is_written(next));
   }
 
  private:

@@ -131,7 +131,7 @@ Stop Turns::run_aside(Thread& thread) {
   return stop;
 }
 
-Turns::Stopped Turns::execute(const Turn& turn) {
+Turns::StoppedHart Turns::execute(const Turn& turn) {
   const RunningScope executing(*this, *turn.thread);
   if (core_.threads.size() == 2 && !turn.thread->weak) return alternate(turn);
   turn.thread->hart.horizon = horizon_in_turn(*turn.thread, turn.end);
@@ -143,7 +143,7 @@ Turns::Stopped Turns::execute(const Turn& turn) {
 
 // Executes the turns of two siblings. A turn is only an instruction or two long, so the interpreter
 // (run_from) is inlined here instead of being called.
-Turns::Stopped Turns::alternate(const Turn& turn) {
+Turns::StoppedHart Turns::alternate(const Turn& turn) {
   Thread *thread = turn.thread, *other = core_.threads[1 - thread->index].get();
   Instruction *at = nullptr, *other_at = nullptr;
   for (Time end = turn.end;;) {

@@ -21,7 +21,7 @@ bool atomic(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
   if (const Reach reach = reach_atomic(h, address, in.size, Right::write); !reach)
     return trap_unreached(h, reach, h.x[in.rs1]);
-  h.spin.effect();
+  h.spin.note_effect();
   uint64_t old = 0;
   const unsigned order = static_cast<unsigned>(in.imm) | (in.rd == kSink ? kUnused : 0);
   const uint64_t expected = in.rd == kSink ? 0 : h.x[in.rd];
@@ -35,7 +35,7 @@ bool atomic_pair(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
   if (const Reach reach = reach_atomic(h, address, 16, Right::write); !reach)
     return trap_unreached(h, reach, h.x[in.rs1]);
-  h.spin.effect();
+  h.spin.note_effect();
   const auto pair = [&h](unsigned r) {
     return r == 0 || r == kSink ? Pair{0, 0} : Pair{h.x[r], h.x[r + 1]};
   };
@@ -51,7 +51,7 @@ bool load_reserved(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
   if (const Reach reach = reach_atomic(h, address, in.size, Right::read); !reach)
     return trap_unreached(h, reach, h.x[in.rs1]);
-  h.spin.effect();
+  h.spin.note_effect();
   h.attempting = true;
   uint64_t value = 0;
   const Answer answer = h.port.lr(address, in.size, value, static_cast<unsigned>(in.imm));
@@ -63,7 +63,7 @@ bool store_conditional(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
   if (const Reach reach = reach_atomic(h, address, in.size, Right::write); !reach)
     return trap_unreached(h, reach, h.x[in.rs1]);
-  h.spin.effect();
+  h.spin.note_effect();
   h.attempting = false;
   uint64_t sc_result = 1;
   const Answer answer = h.port.sc(address, in.size, zero_extend(h.x[in.rs2], in.size), sc_result,

@@ -25,7 +25,7 @@ void land_half(Hart<Port>& h, const Landing& to, uint64_t value) {
     h.access.half = {value, to.first};
     return;
   }
-  const AccessState::Half low = h.access.half;
+  const AccessState::FirstHalf low = h.access.half;
   h.access.half = {};
   land(h, to, low.value | value << 8 * low.size, 0);
 }
@@ -39,7 +39,7 @@ bool finish(Hart<Port>& h, Answer answer, const Landing& to, Cause fault, uint64
   }
   if (answer == Answer::fault) return trap(h, fault, address);
   if (answer == Answer::retry) return h.stop(Stop::retry);
-  h.spin.effect();
+  h.spin.note_effect();
   h.access.landing = to;
   h.access.suspended = true;
   return h.stop(Stop::later);
@@ -121,7 +121,7 @@ bool load(Hart<Port>& h, const Instruction& in, uint64_t box = 0) {
     if (!h.port.mapped(address, size)) return trap(h, kLoadFault, virtual_address);
     answer = h.port.load(address, size, value);
   } else {
-    h.spin.effect();
+    h.spin.note_effect();
     answer = h.port.mmio(address, size, false, value);
   }
   return finish(h, answer, to, kLoadFault, virtual_address, value);
@@ -131,7 +131,7 @@ template <class T, class Port>
 bool store(Hart<Port>& h, const Instruction& in) {
   constexpr unsigned size = sizeof(T);
   const uint64_t virtual_address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
-  h.spin.effect();
+  h.spin.note_effect();
   uint64_t value = static_cast<T>(h.x[in.rs2]);
   uint64_t address = virtual_address;
   if (h.translation) [[unlikely]]

@@ -154,10 +154,10 @@ class PreExecution {
     on(in);
     if (!findable || overwritten(address, sizeof(T))) return true;
     if (address < h_.ram_begin || !h_.port.mapped(address, sizeof(T))) return false;
-    const Foreseen seen = foresee(address, static_cast<unsigned>(sizeof(T)), count);
-    if (seen.what == Foreseen::What::value)
+    const ForeseenLoad seen = foresee(address, static_cast<unsigned>(sizeof(T)), count);
+    if (seen.what == ForeseenLoad::What::value)
       set(in.rd, std::is_signed_v<T> ? sign_extend(seen.value, sizeof(T)) : seen.value);
-    return seen.what != Foreseen::What::end;
+    return seen.what != ForeseenLoad::What::end;
   }
 
   bool store(const Instruction& in, unsigned size) {

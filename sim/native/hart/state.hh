@@ -113,12 +113,12 @@ struct Landing {
 // The progress of the access of the instruction at pc.
 struct AccessState {
   // The bytes that the first half of a split access has read. Size 0: it has not been performed.
-  struct Half {
+  struct FirstHalf {
     uint64_t value = 0;
     uint8_t size = 0;
   };
   Landing landing;
-  Half half;
+  FirstHalf half;
   bool suspended = false;  // the port has answered `later`
 
   bool halfway() const { return half.size != 0; }

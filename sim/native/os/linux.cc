@@ -126,14 +126,14 @@ void Linux::born(const Task& parent, Task& child) {
   child.born = parent.now();
   const Observed& observed = parent.thread->core.observed;
   if (observed && context.process().unmarked && tasks.alive() == 2)
-    observed->several_threads(child.born);
+    observed->note_several_threads(child.born);
 }
 
 void Linux::died(Task& task) {
   task.died = task.now();
   const Observed& observed = task.thread->core.observed;
   if (observed && context.process().unmarked && tasks.alive() == 1)
-    observed->one_thread(task.thread->id, task.died);
+    observed->note_one_thread(task.thread->id, task.died);
 }
 
 bool Linux::has_progressed() {

@@ -36,7 +36,7 @@ class ReadEnd : public PipeEnd {
   using PipeEnd::PipeEnd;
 
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t&) override {
-    Stream::Received received;
+    Stream::ReceiveResult received;
     co_return co_await stream_->receive(os, t, *this, UserBuffers(1, to), io_options(), received);
   }
   Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return 0; }  // never called

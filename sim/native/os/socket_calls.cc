@@ -321,7 +321,7 @@ Work send(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flag
 // Receives into `parts`. Sets `truncated` if the end of a datagram did not fit (MSG_TRUNC). The
 // caller drops the files that it has received.
 Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags, Address from,
-             bool& truncated, Stream::Received& received) {
+             bool& truncated, Stream::ReceiveResult& received) {
   if ((flags & kOutOfBand) && socket->keeps_boundaries()) co_return -EOPNOTSUPP;
   const int64_t size =
       co_await socket->receive(os, t, std::move(parts), io_options(*socket, flags), received);
@@ -481,7 +481,7 @@ Work recvfrom(Linux& os, Task& t) {
   bool truncated = false;
   if (!UserMemory::is_range(parts[0].address, parts[0].size)) co_return -EFAULT;
   if (!socket) co_return no_socket(os, t.args[0]);
-  Stream::Received received;
+  Stream::ReceiveResult received;
   const int64_t size = co_await receive(os, t, socket, parts, t.args[3], from, truncated, received);
   os.in_flight.drop(std::move(received.files));
   co_return size;
@@ -623,7 +623,7 @@ Work send_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uint64
 Work receive_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uint64_t flags) {
   Message message{};
   UserBuffers parts;
-  Stream::Received received;
+  Stream::ReceiveResult received;
   bool truncated = false;
   const uint64_t name_size = address + offsetof(Message, name_size);
   int64_t error = co_await read_message(os, t, address, message, parts);

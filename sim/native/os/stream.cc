@@ -47,7 +47,7 @@ Work Stream::notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uin
 // end of a message with files, and removes them unless `peeks`. The rest of a datagram is
 // discarded. The first byte that is taken of a message brings its files. As in Linux, who only
 // peeks gets those of the next message that has any, even behind `most` bytes.
-std::string Stream::take(std::size_t most, bool peeks, bool by_sender, Received& received) {
+std::string Stream::take(std::size_t most, bool peeks, bool by_sender, ReceiveResult& received) {
   std::string taken;
   if (datagrams_ && has_some())
     received.from = parts_.front().from, received.full_size = parts_.front().bytes.size();
@@ -86,7 +86,7 @@ std::string Stream::take(std::size_t most, bool peeks, bool by_sender, Received&
 // Waits until there are bytes and receives them. With io_options.waits_for_all, repeats this until
 // all buffers are full.
 Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptions io_options,
-                     Received& received) {
+                     ReceiveResult& received) {
   const uint64_t room = size_of(to);
   uint64_t done = 0;
   if (room == 0 && !datagrams_ && !io_options.waits_if_zero) co_return 0;
@@ -109,7 +109,7 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptio
 
 // Copies bytes to the program. If a buffer is not mapped, fails before it takes any byte.
 Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, IoOptions io_options,
-                     Received& received) {
+                     ReceiveResult& received) {
   const uint64_t room = size_of(to) - at;
   const auto reach = [&](UserBuffer part, uint64_t) {
     return os.memory.reach(t, part.address, part.size, UserMemory::Use::write);

@@ -77,7 +77,7 @@ def main(words: Sequence[str] | None = None) -> None:
         own_words = words[: words.index("--")] if "--" in words else words
         switch.set(option in own_words)
         words = [word for word in own_words if word != option] + words[len(own_words) :]
-    words = _arguments(words)
+    words = _convert_arguments(words)
     _escape_letters()
     try:
         with interruptible():
@@ -119,7 +119,7 @@ def _call(app: App, words: list[str]) -> object:
         return _call(app, words[:first] + words[next_word:])
 
 
-def _arguments(words: list[str]) -> list[str]:
+def _convert_arguments(words: list[str]) -> list[str]:
     """Converts the words after --, which are the program's arguments, into --argument options."""
     if not PROGRAM_COMMANDS.issuperset(words[:1]) or "--" not in words:
         return words

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-DIGEST = re.compile("'sha256-[^']+'")
+DIGEST_PATTERN = re.compile("'sha256-[^']+'")
 
 
 def page(
@@ -47,7 +47,7 @@ def page(
         theme = shared("theme.js") if 'id="theme"' in body else ""
         unpacks = shared("packed.js") if "unpacked" in script else ""
         scripts.append(f"\n'use strict';\n(async () => {{\n{theme}{unpacks}{script}}})();\n")
-    sources = [*map(_digest, scripts), *DIGEST.findall(inner), *runs.split()]
+    sources = [*map(_digest, scripts), *DIGEST_PATTERN.findall(inner), *runs.split()]
     policy = f"; script-src {' '.join(sources)}" if sources else ""
     return filled(
         shared("standalone.html"),

@@ -59,7 +59,7 @@ class OnProgress(Protocol):
 def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProgress:
     """Returns a callback that raises a GuestError at a limit; `name` is the program's name."""
     time_ps = _read("--max-time", limits.max_time, duration)
-    memory = _read("--max-memory", limits.max_memory, _size)
+    memory = _read("--max-memory", limits.max_memory, _parse_size)
     host = _read("--max-host", limits.max_host, duration) / TIME_UNITS["s"]
     start, held_before = time.monotonic(), resident_bytes()
 
@@ -103,7 +103,7 @@ def _read(option: str, text: str, read: Callable[[str, str], int]) -> float:
     return float("inf") if text == NO_LIMIT_TEXT else read(option, text)
 
 
-def _size(option: str, text: str) -> int:
+def _parse_size(option: str, text: str) -> int:
     try:
         return size(text)
     except UnitError as error:

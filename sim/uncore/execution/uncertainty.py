@@ -38,7 +38,7 @@ from uncore.topology.units import NUMBER
 
 DEFAULT_SAMPLES = 10
 TAIL_SHARE = 0.1  # share of the true values below an interval, and also above it
-NUMBER_AND_UNIT = re.compile(rf"{NUMBER}\s*(.*)")
+NUMBER_AND_UNIT_PATTERN = re.compile(rf"{NUMBER}\s*(.*)")
 
 
 def execute_with_samples(
@@ -144,7 +144,7 @@ def _sample_values(number: Number, count: int) -> list[str]:
 
 
 def _parts(number: Number, text: str) -> tuple[float, str]:
-    match = NUMBER_AND_UNIT.fullmatch(text.strip())
+    match = NUMBER_AND_UNIT_PATTERN.fullmatch(text.strip())
     if not match:
         raise _no_interval(number)
     return float(match[1]), match[2]

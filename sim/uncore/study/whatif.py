@@ -58,8 +58,8 @@ JOIN_KEY_PART = ".join."  # keys with this part are times of the links between t
 NUMBER_CHANGE_SHARE = 0.2  # a number of the machine is changed by this share, up and down
 MAX_FREE_OBJECTS = 6  # objects whose lines are made free in one study
 MIN_PATH_SHARE = 0.01  # objects with a smaller share of the critical path are not tried
-TIME_VALUE = re.compile(r"(\d+(?:\.\d+)?)((?:ps|ns|us|cy)(?:@\w+)?)")
-WIDTH_VALUE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?i?B/.+)")
+TIME_VALUE_PATTERN = re.compile(r"(\d+(?:\.\d+)?)((?:ps|ns|us|cy)(?:@\w+)?)")
+WIDTH_VALUE_PATTERN = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?i?B/.+)")
 # Maps suffixes of keys to the kind of change. Numbers with such keys are halved and doubled.
 COUNT_KINDS: dict[str, Kind] = {
     ".resolver.slices": "slices",
@@ -338,8 +338,8 @@ def _numbers(machine: _LoadedMachine) -> Iterator[Change]:
     """
     distances: dict[str, dict[str, str]] = {}
     for key, text in machine.stated.items():
-        time = TIME_VALUE.fullmatch(text)
-        match = time or WIDTH_VALUE.fullmatch(text)
+        time = TIME_VALUE_PATTERN.fullmatch(text)
+        match = time or WIDTH_VALUE_PATTERN.fullmatch(text)
         if match is None or float(match[1]) == 0 or key.startswith("chance."):
             continue
         for sign in (-1, 1):

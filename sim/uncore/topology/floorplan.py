@@ -21,7 +21,7 @@ from uncore.topology.units import UnitError
 
 Spot = tuple[int, int]  # column, row
 MAX_MAP_SIDE = 128
-MAP_WORD = re.compile(r"\d{1,4}|[smu.]|b\d{1,2}")
+MAP_WORD_PATTERN = re.compile(r"\d{1,4}|[smu.]|b\d{1,2}")
 
 
 @dataclass
@@ -54,7 +54,7 @@ def parse_map(text: str, members: int) -> Floorplan:
 
 
 def _place_agent(plan: Floorplan, agent: str, spot: Spot) -> None:
-    if not MAP_WORD.fullmatch(agent):
+    if not MAP_WORD_PATTERN.fullmatch(agent):
         raise UnitError(
             f"'{agent}' is no agent of a map: expected a member's number, s, m, u, b0, '.' or 'x',"
             " joined by '+' where several share a stop"

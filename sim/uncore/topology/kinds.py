@@ -34,7 +34,7 @@ RESERVED_KIND_NAMES = (
     *sorted(KEYS_BELOW[LEVEL] | {key for key in KEYS_BELOW["core"] if f"core.{key}" in KEYS_BELOW}),
     "core",
 )
-NAME = re.compile(r"[A-Za-z][\w-]*")
+NAME_PATTERN = re.compile(r"[A-Za-z][\w-]*")
 
 
 def kind_names(root: Branch) -> list[str]:
@@ -42,7 +42,7 @@ def kind_names(root: Branch) -> list[str]:
     if not isinstance(kinds, Branch):
         return []
     for name, node in kinds.items.items():
-        if name in RESERVED_KIND_NAMES or not NAME.fullmatch(name):
+        if name in RESERVED_KIND_NAMES or not NAME_PATTERN.fullmatch(name):
             raise wrong(
                 node.place,
                 f"'kinds.{name}': expected a name of letters and digits, not"

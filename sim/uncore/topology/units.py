@@ -29,9 +29,9 @@ SIZE_UNITS = {"B": 1} | {
 }
 
 NUMBER = r"(\d{1,12}(?:\.\d{1,12})?)"
-QUANTITY = re.compile(rf"{NUMBER}\s*([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?")
+QUANTITY_PATTERN = re.compile(rf"{NUMBER}\s*([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?")
 PER = rf"(?:{NUMBER}\s*)?([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?"
-RATE = re.compile(rf"{NUMBER}\s*([A-Za-z]+)\s*/\s*{PER}")
+RATE_PATTERN = re.compile(rf"{NUMBER}\s*([A-Za-z]+)\s*/\s*{PER}")
 DURATION_EXAMPLES = 'a duration, like "12ns", "9cy", "9cy@fabric" or "3cy + 12ns"'
 MAX_LATENCY_PS = 10**12  # one second
 
@@ -71,7 +71,7 @@ def duration(text: str, period: Period) -> Fraction:
 
 
 def _part(text: str, period: Period) -> Fraction:
-    match = QUANTITY.fullmatch(text)
+    match = QUANTITY_PATTERN.fullmatch(text)
     if not match:
         raise UnitError(f"expected {DURATION_EXAMPLES}")
     value, unit, domain = match.groups()
@@ -89,7 +89,7 @@ def _time_unit(unit: str, domain: str | None, period: Period) -> Fraction:
 
 def frequency(text: str) -> Fraction:
     """Parses a frequency; returns its period in ps."""
-    match = QUANTITY.fullmatch(text)
+    match = QUANTITY_PATTERN.fullmatch(text)
     if not match or match[3] or match[2] not in PERIOD_PS or not Fraction(match[1]):
         raise UnitError('expected a frequency above zero, like "4.0GHz" or "1600MHz"')
     period = Fraction(PERIOD_PS[match[2]]) / Fraction(match[1])
@@ -99,7 +99,7 @@ def frequency(text: str) -> Fraction:
 
 
 def size(text: str) -> int:
-    match = QUANTITY.fullmatch(text)
+    match = QUANTITY_PATTERN.fullmatch(text)
     if not match or match[3] or match[2] not in SIZE_UNITS:
         raise UnitError('expected a size, like "64B", "512KiB" or "16MiB"')
     value = Fraction(match[1]) * SIZE_UNITS[match[2]]
@@ -110,7 +110,7 @@ def size(text: str) -> int:
 
 def rate(text: str, period: Period) -> Fraction:
     """Parses a width or rate; returns bytes per ps."""
-    match = RATE.fullmatch(text)
+    match = RATE_PATTERN.fullmatch(text)
     if not match or match[2] not in SIZE_UNITS or not Fraction(match[1]):
         raise UnitError('expected a width or rate, like "32B/cy", "32B/1.2ns" or "40GB/s"')
     amount, unit, count, per, domain = match.groups()

@@ -37,7 +37,7 @@ _AUXILIARY = {
     "euid": 12, "gid": 13, "egid": 14, "hwcap": 16, "clktck": 17, "secure": 23, "random": 25,
     "execfn": 31,
 }  # fmt: skip
-_USER = 1000
+_USER_ID = 1000
 _HWCAP = sum(1 << (ord(letter) - ord("A")) for letter in "IMAFDC")
 
 
@@ -154,7 +154,7 @@ def _stack(job: Job) -> tuple[int, bytes]:
         "flags": 0,
     }
     vector |= {"entry": job.program.entry, "hwcap": _HWCAP, "clktck": 100, "secure": 0}
-    vector |= dict.fromkeys(("uid", "euid", "gid", "egid"), _USER)
+    vector |= dict.fromkeys(("uid", "euid", "gid", "egid"), _USER_ID)
     vector |= {"random": address, "execfn": text_addresses[0]}
     pairs = [word for name, value in vector.items() for word in (_AUXILIARY[name], value)]
     table = [len(arguments), *arguments, 0, *environment, 0, *pairs, 0, 0]

@@ -36,7 +36,7 @@ else:
 SCHEMA = "uncore.state/5"
 PIECE_BYTES, WORD_BYTES = 1 << 18, 8
 MAX_HEAD_BYTES = 1 << 30  # the head contains a program
-FIRST_LINE = re.compile(rb"uncore\.state/5 ([0-9a-f]{64}) ([0-9]{1,12})\n")
+FIRST_LINE_PATTERN = re.compile(rb"uncore\.state/5 ([0-9a-f]{64}) ([0-9]{1,12})\n")
 MAX_FIRST_LINE_BYTES = 128
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -92,7 +92,7 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
 
 def _check_digest(file: BinaryIO) -> None:
     """Checks the digest, and moves the file's position to the end of its first line."""
-    first = FIRST_LINE.fullmatch(file.readline(MAX_FIRST_LINE_BYTES))
+    first = FIRST_LINE_PATTERN.fullmatch(file.readline(MAX_FIRST_LINE_BYTES))
     remaining_bytes = os.fstat(file.fileno()).st_size - (file.tell() if first else 0)
     if not first or remaining_bytes != int(first[2]):
         raise DamagedFile

@@ -104,7 +104,7 @@ class Hart:
         self.delaying = False
         if self.pausing and self.clock.now >= self.pauses_until:
             self.pausing, self.stalls_from = False, None
-            self.core.share()
+            self.core.share_issue()
         self.isa.horizon = self.clock.now
         pauses = self.isa.pauses
         match self.isa.run(self.port):
@@ -128,7 +128,7 @@ class Hart:
                 self.system.ending.end_by(self, "fatal", overflow_text)
         if self.isa.pauses > pauses:
             self.paused()
-        self.core.share()
+        self.core.share_issue()
 
     def time(self) -> int:
         """Returns the time in ns, which the program reads."""
@@ -177,7 +177,7 @@ class Hart:
         self.pending, self.asked, self.mode = None, 0, "running"
         self.isa.clock = max(self.clock.now, self.isa.clock) + cost
         self.isa.resume(*(value if isinstance(value, tuple) else (value,)))
-        self.core.share()
+        self.core.share_issue()
         self.wake.ring()
 
     def paused(self) -> None:
@@ -277,7 +277,7 @@ class Hart:
         if self.mode == "idle" and self.isa.wakes:
             self.isa.clock = max(self.isa.clock, self.clock.now)
             self.mode = "running"
-            self.core.share()
+            self.core.share_issue()
             self.wake.ring()
 
     def counts(self, at: int) -> bool:

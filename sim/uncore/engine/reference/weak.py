@@ -136,7 +136,7 @@ class Weak:
         return value
 
     def wrote(self, access: Access) -> None:
-        """H8.4: records a write, seen now; the hart itself no longer reads older values."""
+        """H8.4: records a write that takes effect now; the hart no longer reads older values."""
         self.writes = self.now
         for word in words(access.address, access.size):
             self.words[word] = self.now

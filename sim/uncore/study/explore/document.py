@@ -26,8 +26,8 @@ Value = str | int | float
 Number = int | float
 MAX_EXPLORATION_BYTES = 1 << 24
 # message of msgspec: the mistake, and the path to the value
-VALIDATION_ERROR = re.compile(r"(.*?)(?: - at `(?:key in `)?\$?(.*?)`*)?")
-UNKNOWN_FIELD_ERROR = re.compile(r"Object contains unknown field `(.*)`")
+VALIDATION_ERROR_PATTERN = re.compile(r"(.*?)(?: - at `(?:key in `)?\$?(.*?)`*)?")
+UNKNOWN_FIELD_ERROR_PATTERN = re.compile(r"Object contains unknown field `(.*)`")
 
 
 class QuantityRange(Struct, forbid_unknown_fields=True, frozen=True):
@@ -126,14 +126,14 @@ class _DocumentReader:
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            match = VALIDATION_ERROR.fullmatch(str(error))
+            match = VALIDATION_ERROR_PATTERN.fullmatch(str(error))
             assert match
             inner_path = re.sub(r"\[[^]]*\]", "", match[2] or "").strip(".")
             keys = (*path, *filter(None, inner_path.split(".")))
             raise self._error(match[1], keys) from None
 
     def _error(self, what: str, keys: tuple[str, ...]) -> UserError:
-        if unknown := UNKNOWN_FIELD_ERROR.fullmatch(what):
+        if unknown := UNKNOWN_FIELD_ERROR_PATTERN.fullmatch(what):
             allowed = KEYS[keys[:1]]
             keys = (*keys, unknown[1])
             what = f"no such key.{suggestion(unknown[1], allowed)} There are {', '.join(allowed)}"

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from uncore.errors import UserError
-from uncore.topology.units import NUMBER, QUANTITY, SIZE_UNITS, TIME_UNITS
+from uncore.topology.units import NUMBER, QUANTITY_PATTERN, SIZE_UNITS, TIME_UNITS
 
 DRAWN_DIGITS = 3  # significant digits of a value drawn from a range
 
@@ -56,7 +56,7 @@ def range_ends(position: str, low: object, high: object) -> tuple[Quantity, Quan
 def _quantity(text: str) -> Quantity | None:
     if re.fullmatch(NUMBER, text):
         return Quantity(float(text), "")
-    match = QUANTITY.fullmatch(text)
+    match = QUANTITY_PATTERN.fullmatch(text)
     if not match or match[2] not in {*TIME_UNITS, *SIZE_UNITS, "cy", "GHz", "MHz"}:
         return None
     return Quantity(float(match[1]), match[2] + (f"@{match[3]}" if match[3] else ""))

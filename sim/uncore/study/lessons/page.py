@@ -33,7 +33,7 @@ from uncore.trace.stepper.page import page as stepper
 HERE = Path(__file__).parent
 TERMINAL_COLUMNS = "100"
 SENTENCE_END = re.compile(r"[.?!][*)]* (?=[A-Z`*])")
-LIST_ITEM = re.compile(r"(?:\d+\.|\*) ")
+LIST_ITEM_PATTERN = re.compile(r"(?:\d+\.|\*) ")
 # A first sentence that is shorter is only a label, so that the next sentence is shown as well.
 MIN_SENTENCE_LETTERS = 25
 REST_MARK = "\ue000"  # marks the end of a paragraph's first sentence; occurs in no text
@@ -107,7 +107,7 @@ def _marked_rest(line: str) -> str:
     """Puts REST_MARK after the first sentence of a paragraph, which is a single line."""
     if line.startswith("|"):
         return line
-    item = LIST_ITEM.match(line)
+    item = LIST_ITEM_PATTERN.match(line)
     begin = item.end() if item else 0
     for end in SENTENCE_END.finditer(line, begin):
         first = line[begin : end.end() - 1]
