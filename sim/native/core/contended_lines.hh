@@ -7,7 +7,7 @@
 //                                                      again
 //
 // Invariant: while a line is contended, the core's harts other than the holder make only the
-// accesses to it that C9.6 allows. The state is in Line: `holder` and Special::contended.
+// accesses to it that C9.6 allows. The state is in Line: `holder` and StoreObstacle::contended.
 #pragma once
 
 #include <optional>

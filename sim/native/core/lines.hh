@@ -47,8 +47,8 @@ enum class StoreObstacle : uint8_t {
 // A line in the core's private caches. The fields that an access reads fit one cache line of the
 // host; the line's data follow it in memory.
 //
-// Invariant: a line without any Special bit is `plain`: a store that hits it in the L1 only has to
-// write bytes. The fast paths check nothing else.
+// Invariant: a line without any StoreObstacle bit is `plain`: a store that hits it in the L1 only
+// has to write bytes. The fast paths check nothing else.
 class alignas(64) Line {
  public:
   explicit Line(unsigned units) : units_(static_cast<uint8_t>(units)) {}
