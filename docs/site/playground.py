@@ -66,7 +66,7 @@ def shared() -> dict[str, Any]:
         "constants": dict(abi.CONSTANTS),
         "fields": dict(abi.FIELDS),
         "magic": abi.MAGIC.decode(),
-        "timebase": initial_memory.TIMEBASE,
+        "timebase": initial_memory.TIMEBASE_HZ,
         "job": document,
         "usual_numbers": USUAL_NUMBERS,
         "hottest_lines": outcome.MAX_LINES_KEPT,

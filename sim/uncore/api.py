@@ -36,7 +36,7 @@ from uncore.execution.request import (
 )
 from uncore.execution.rerun import observe
 from uncore.execution.saved_points import Store
-from uncore.execution.uncertainty import executed
+from uncore.execution.uncertainty import execute_with_samples
 from uncore.job import Job
 from uncore.job.schema import options
 from uncore.program import Program
@@ -76,7 +76,7 @@ def run(
     """
     job_keywords, execution_keywords = split(given)
     job = make_job(machine, workload, threads, **job_keywords)
-    return executed([job], [machine], **execution_keywords)[0]
+    return execute_with_samples([job], [machine], **execution_keywords)[0]
 
 
 @takes(SEVERAL)
@@ -101,7 +101,7 @@ def sweep(
         values = {**job_keywords, **chosen, "overrides": overrides, "parameters": parameters}
         jobs.append(make_job(machine, guest, threads, **values))
         names.append(machine)
-    return Results(executed(jobs, names, **execution_keywords))
+    return Results(execute_with_samples(jobs, names, **execution_keywords))
 
 
 def _several(value: Any) -> list[Any]:

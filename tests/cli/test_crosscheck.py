@@ -15,7 +15,7 @@ from uncore.cli.app import main
 from uncore.errors import GuestError, OutsideError, UncoreError
 from uncore.job import Job
 from uncore.study.compare import conventions, model_state, outside
-from uncore.study.compare.crosscheck import Crossed, crosscheck
+from uncore.study.compare.crosscheck import CrosscheckedPoint, crosscheck
 
 CROSSCHECK_RUN = ["crosscheck", "ring:2", "lock/ticket", "--set", "ops=5"]
 
@@ -131,18 +131,18 @@ def on_native(overrides: dict[str, str]) -> float:
 
 
 def test_convention_that_makes_the_times_of_both_engines_equal_is_named() -> None:
-    explained = ATOMICS.explained(on_native({"core.hold": "0cy"}), "MESI")
+    explained = ATOMICS.search_conventions(on_native({"core.hold": "0cy"}), "MESI")
     assert (explained.words, explained.ratio) == ("core.hold=0cy", 1)
 
 
 def test_times_that_differ_by_less_than_a_quarter_match_without_a_convention() -> None:
-    explained = ATOMICS.explained(1.24 * on_native({}), "MESI")
+    explained = ATOMICS.search_conventions(1.24 * on_native({}), "MESI")
     assert (explained.words, explained.matches) == ("", True)
 
 
 @pytest.mark.parametrize("protocol", ["MESI", "a protocol without a file"])
 def test_time_that_no_convention_explains_is_called_unexplained(protocol: str) -> None:
-    explained = ATOMICS.explained(100 * on_native({}), protocol)
+    explained = ATOMICS.search_conventions(100 * on_native({}), protocol)
     assert not explained.matches and explained.words.startswith("unexplained: ")
 
 
@@ -175,7 +175,7 @@ CACHE = {"system.data": "inclusive 32MiB 16-way 60ns", "system.resolver.knows": 
 def test_convention_that_the_machine_cannot_adopt_is_skipped() -> None:
     """The bus has no directory, so it cannot have `unblock = "response"`."""
     (native,) = crosscheck(BUS.job("native"), ["native"])
-    explained = BUS.explained(1.3 * (native.sides[0].per_operation or 0), "MESI")
+    explained = BUS.search_conventions(1.3 * (native.sides[0].per_operation or 0), "MESI")
     assert "unblock" not in explained.overrides
 
 
@@ -184,7 +184,7 @@ def test_cache_of_the_outside_engine_explains_the_time_of_a_level_without_a_cach
     are not listed.
     """
     (cached,) = crosscheck(BUS.job("native", CACHE), ["native"])
-    explained = BUS.explained(cached.sides[0].per_operation or 0, "MESI_Two_Level")
+    explained = BUS.search_conventions(cached.sides[0].per_operation or 0, "MESI_Two_Level")
     assert (explained.overrides, explained.ratio) == (CACHE, 1)
 
 
@@ -195,7 +195,7 @@ def test_two_conventions_that_help_only_together_are_found() -> None:
     (cached,) = crosscheck(
         counter.job("native", CACHE | replies | {"core.hold": "0cy"}), ["native"]
     )
-    explained = counter.explained(1.15 * (cached.sides[0].per_operation or 0), "MESI")
+    explained = counter.search_conventions(1.15 * (cached.sides[0].per_operation or 0), "MESI")
     assert explained.matches and {"core.hold", "system.data"} < explained.overrides.keys()
 
 
@@ -204,12 +204,12 @@ def test_difference_of_times_is_explained_if_one_slice_on_both_sides_removes_it(
 ) -> None:
     """The outside engine follows the model, but maps all lines to the last of many slices."""
 
-    def with_other_homes(job: Job, engines: list[str], **_: object) -> list[Crossed]:
+    def with_other_homes(job: Job, engines: list[str], **_: object) -> list[CrosscheckedPoint]:
         has_many_slices = len(job.machine.resolvers[0].slices) > 1
         (native,) = crosscheck(job, ["native"])
         (other,) = crosscheck(replace(job, slices="63") if has_many_slices else job, ["native"])
         sides = (*native.sides, *other.sides)
-        return [Crossed(job.threads[0], sides[: len(engines)])]
+        return [CrosscheckedPoint(job.threads[0], sides[: len(engines)])]
 
     monkeypatch.setattr(outside, "crosscheck", with_other_homes)
     monkeypatch.setattr(outside.engine, "protocol", lambda *_: "none")
@@ -225,7 +225,7 @@ def test_difference_of_times_is_explained_if_one_slice_on_both_sides_removes_it(
 def test_crash_or_hang_of_an_engine_removes_only_its_row(
     monkeypatch: pytest.MonkeyPatch, error: UncoreError
 ) -> None:
-    def fails_for_one_lock(job: Job, *_: object, **__: object) -> list[Crossed]:
+    def fails_for_one_lock(job: Job, *_: object, **__: object) -> list[CrosscheckedPoint]:
         if job.program.name == "lock/ticket":
             raise error
         return crosscheck(job, ["native", "reference"])

@@ -80,7 +80,7 @@ def test_max_host_limits_host_time():
 
 def test_limit_of_simulated_time_is_checked_at_the_end_of_a_run(monkeypatch):
     """A slice is made longer than the run, so only the check at the end of the run can stop it."""
-    monkeypatch.setattr("uncore.engine.native.MAX_SLICE_EVENTS", 1 << 40)
+    monkeypatch.setattr("uncore.engine.native.MAX_STEP_EVENTS", 1 << 40)
     with pytest.raises(GuestError, match="--max-time 1ns"):
         run(program="counter/atomic", max_time="1ns")
 
@@ -145,7 +145,7 @@ def test_matrix_stopped_by_a_limit_prints_and_writes_its_measured_pairs(uncore):
 
 
 def test_message_of_an_interrupted_matrix_counts_its_measured_pairs(uncore, monkeypatch):
-    monkeypatch.setattr("uncore.engine.native.MAX_SLICE_EVENTS", 5_000)
+    monkeypatch.setattr("uncore.engine.native.MAX_STEP_EVENTS", 5_000)
     monkeypatch.setattr(matrices, "progress", lambda *_: InterruptingBar())
     run = uncore("matrix", "bus:8", "--seed", "none", "--csv", "m.csv")
     assert run.status == 130

@@ -19,7 +19,7 @@ import sys
 import time
 from typing import Any
 
-from uncore.engine import Observers, Tick, silent
+from uncore.engine import Observers, ProgressCallback, ignore_progress
 from uncore.job import Job
 
 HEAP = 0x9000_0000
@@ -48,7 +48,7 @@ def missing() -> str:
     return os.environ.get("TOY_MISSING", "")
 
 
-def run(job: Job, observers: Observers, tick: Tick = silent) -> dict[str, Any]:
+def run(job: Job, observers: Observers, tick: ProgressCallback = ignore_progress) -> dict[str, Any]:
     n = job.threads[0]
     if os.environ.get("TOY_INTERRUPT") == str(n):
         raise KeyboardInterrupt

@@ -106,7 +106,7 @@ Answer FlatPort::sc(uint64_t address, unsigned size, uint64_t value, uint64_t& f
 }
 
 void FlatPort::marker(unsigned code, uint64_t value) {
-  const Marked marked = operations.mark(code, value, hart.clock);
+  const MarkerEffect marked = operations.mark(code, value, hart.clock);
   machine_.markers.push_back({id, code, value, marked});
 }
 

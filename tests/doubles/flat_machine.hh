@@ -75,7 +75,7 @@ class FlatPort {
   uint64_t time() { return hart.clock; }
   uint64_t cycle() { return hart.clock; }
   void marker(unsigned code, uint64_t value);
-  void gave_up() {}
+  void gave_up_attempt() {}
   void trapped(uint64_t, bool) { reservation = kNone; }
   void returned() {}
 
@@ -105,7 +105,7 @@ class FlatMachine {
   struct Marker {
     unsigned hart, code;
     uint64_t value;
-    Marked marked;
+    MarkerEffect marked;
   };
 
   FlatMachine(unsigned harts, uint64_t ram_size, uint64_t entry, uint64_t quantum, Answer answers)

@@ -39,7 +39,7 @@ def finished(
     """Runs a workload, or a guest program of the tests, to its end with its accesses attributed."""
     program = workload if "/" in workload else guest(workload)
     engine = native.start(job(machine, program, threads, **options), LINES, **limits)
-    while engine.step(native.MAX_SLICE_EVENTS):
+    while engine.step(native.MAX_STEP_EVENTS):
         pass
     return engine
 
@@ -72,7 +72,7 @@ def test_sums_of_attributed_rows_equal_the_totals_of_the_run(
     unobserved = native.start(
         job(machine, workload if "/" in workload else guest(workload), threads, **options)
     )
-    while unobserved.step(native.MAX_SLICE_EVENTS):
+    while unobserved.step(native.MAX_STEP_EVENTS):
         pass
     assert unobserved.lines() is None
     assert (unobserved.counters(), unobserved.harts()) == (totals, engine.harts())
@@ -172,7 +172,7 @@ def test_critical_path_of_independent_harts_weights_their_times_by_rate(length) 
     """
     job_ = job("ccx:2x4", guest("own_lines"), 4, **length)
     engine = native.start(job_, LINES)
-    while engine.step(native.MAX_SLICE_EVENTS):
+    while engine.step(native.MAX_STEP_EVENTS):
         pass
     rows = polars.DataFrame(engine.uses()).filter(polars.col("kind") > OUTSIDE_REGION)
     waited = [rows.filter(polars.col("hart") == hart)["waited_ps"].sum() for hart in range(4)]

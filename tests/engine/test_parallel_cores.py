@@ -30,7 +30,7 @@ def run_in_parallel(
     executed in parallel, and the sum over all calls of the instructions of the largest share.
     """
     run = native.start(job_, NOTHING, host)
-    while run.step(native.MAX_SLICE_EVENTS):
+    while run.step(native.MAX_STEP_EVENTS):
         pass
     return run.harts(), run.work()["parallel"]
 
@@ -89,7 +89,7 @@ def test_observed_run_uses_one_host_thread(observer: str) -> None:
     run = native.start(
         job("ccx:2x4", PRIVATE, 8), frozenset({observer}), native.HostUse(2, 2, True)
     )
-    while run.step(native.MAX_SLICE_EVENTS):
+    while run.step(native.MAX_STEP_EVENTS):
         pass
     assert run.work()["parallel"] == (0, 0, 0)
 

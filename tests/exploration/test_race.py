@@ -16,7 +16,7 @@ from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.result import Point
 from uncore.study.explore import Exploration, explore, race
-from uncore.study.explore.candidate import Candidate, Tried
+from uncore.study.explore.candidate import Candidate, TriedDesign
 from uncore.study.explore.formula import Constraint, Formula
 from uncore.study.explore.plan import ExplorationPlan
 from uncore.study.explore.search import DesignScore
@@ -120,7 +120,7 @@ def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, 
     and the area of another design.
     """
     design = {"cores": "2", "system.join.latency": "20ns"}
-    better = Tried(1, design, {}, found=DesignScore(rival, [0.0]))
+    better = TriedDesign(1, design, {}, found=DesignScore(rival, [0.0]))
     candidate = Candidate(written(folder, FILE), 2, design, [better])
     for rate in rates:
         made = msgspec.structs.replace(point, elapsed_ps=round(point.ops / rate * 1e6))

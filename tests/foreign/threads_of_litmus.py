@@ -18,7 +18,7 @@ from uncore.engine import native
 from uncore.errors import GuestError
 from uncore.execution.request import make_job
 from uncore.study.litmus.guest import compiled_text
-from uncore.study.litmus.run import SETTINGS, LitmusSetting
+from uncore.study.litmus.run import LITMUS_SETTINGS, LitmusSetting
 from uncore.topology import load
 
 BITS, LOADS, OUTCOMES = 4, 8, 160
@@ -117,7 +117,7 @@ def run(
 
 
 def everywhere(cases: Sequence[Case], rounds: int, seed: int) -> None:
-    for number, setting in enumerate(SETTINGS):
+    for number, setting in enumerate(LITMUS_SETTINGS):
         run(cases, setting, rounds, seed + number, SCALES[number % len(SCALES)])
 
 

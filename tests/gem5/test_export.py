@@ -19,7 +19,7 @@ from uncore.engine.gem5 import fabric
 from uncore.engine.gem5 import simulation as system
 from uncore.engine.gem5.levels import levels
 from uncore.engine.outside import homes
-from uncore.engine.outside.run_folder import CONFIGURATION
+from uncore.engine.outside.run_folder import CONFIGURATION_FILE
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.topology.machine import Machine
@@ -117,7 +117,7 @@ def test_requests_pass_the_same_levels_as_on_the_machine(machine: str) -> None:
     handoff = Handoff(job.machine)
     for hart, core in enumerate(level.cores):
         for node in level.nodes:
-            address = homes.RAM + node * job.machine.memories[0].size
+            address = homes.RAM_BASE + node * job.machine.memories[0].size
             passed, controller = [], f"private{hart}"
             while destinations := objects[controller]["values"].get("downstream_destinations"):
                 owners = [
@@ -173,7 +173,7 @@ def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> No
     kinds = {"memory_node"} if protocol == "MESI_Two_Level" else {"memory_node", "bank"}
     for page in (0, 1, 7, size // 4096 - 1, size // 4096, count * size // 4096 - 1):
         for line in (0, 1, 2, 5):
-            address = homes.RAM + page * 4096 + line * 64
+            address = homes.RAM_BASE + page * 4096 + line * 64
             for kind in kinds:
                 owners = [
                     name
@@ -196,7 +196,9 @@ def test_consecutive_lines_belong_to_consecutive_banks(protocol: str, size: int)
     objects = system.describe(job, protocol)["objects"]
     banks = [object_ for name, object_ in objects.items() if name.startswith("bank")]
     for line in (0, 1, 2, 7, 8, 21, 1 << 20):
-        owners = [n for n, object_ in enumerate(banks) if _owns(object_, homes.RAM + line * size)]
+        owners = [
+            n for n, object_ in enumerate(banks) if _owns(object_, homes.RAM_BASE + line * size)
+        ]
         assert owners == [line % 8]
 
 
@@ -204,7 +206,7 @@ def test_banks_are_spread_over_the_whole_machine() -> None:
     job, _, _ = exported("mesh:4x3")
     slices = job.machine.resolvers[0].slices
     banks = levels(job, several=False).banks
-    assert [bank.turn for bank in banks] == list(range(8))
+    assert [bank.share_index for bank in banks] == list(range(8))
     assert [slices.index(bank.stop) for bank in banks] == [0, 1, 3, 4, 6, 7, 9, 10]
 
 
@@ -216,7 +218,7 @@ def test_the_configuration_makes_and_connects_each_object(machine: str, tmp_path
     job, _, document = exported(machine)
     export(job, tmp_path)
     fake = FakeGem5("24.0.0.1")
-    fake.run(tmp_path / CONFIGURATION)
+    fake.run(tmp_path / CONFIGURATION_FILE)
     assert json.loads((tmp_path / "system.json").read_text()) == document
     described = list(document["objects"].values())
     assert [type(created).__name__ for created in fake.objects[: len(described)]] == [

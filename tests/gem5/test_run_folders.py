@@ -19,7 +19,7 @@ from tests.gem5.fake_gem5 import VERSIONS, FakeGem5
 from tests.gem5.test_export import ALL_LEVELS, ONE_LEVEL, SHAPES, SHIPPED, exported, hide_gem5
 
 from uncore.engine.gem5 import simulation
-from uncore.engine.outside.run_folder import CONFIGURATION
+from uncore.engine.outside.run_folder import CONFIGURATION_FILE
 from uncore.support import paths
 
 __all__ = ["hide_gem5"]
@@ -31,9 +31,9 @@ def run_configuration(
     document: Document, folder: Path, version: str, long_names: bool = False
 ) -> FakeGem5:
     (folder / "system.json").write_text(json.dumps(document))
-    shutil.copy(paths.GEM5 / CONFIGURATION, folder)
+    shutil.copy(paths.GEM5 / CONFIGURATION_FILE, folder)
     fake = FakeGem5(version, long_names)
-    fake.run(folder / CONFIGURATION)
+    fake.run(folder / CONFIGURATION_FILE)
     return fake
 
 

@@ -93,7 +93,7 @@ def test_python_and_c_agree_on_the_layout_of_structures() -> None:
                 continue
             members = list(entry.iter_children())
             offsets = [m.attributes["DW_AT_data_member_location"].value for m in members]
-            if offsets == [abi.WORD * i for i in range(len(members))]:
+            if offsets == [abi.WORD_BYTES * i for i in range(len(members))]:
                 names = tuple(m.attributes["DW_AT_name"].value.decode() for m in members)
                 compiled[name.value.decode()] = names
     assert abi.FIELDS.keys() == {"uc_boot", "uc_record", "uc_param", "uc_table"}

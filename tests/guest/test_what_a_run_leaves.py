@@ -50,13 +50,13 @@ def test_tables_are_read_from_guest_memory(memory: Memory) -> None:
     table = memory.program.tables[0]
     assert (table.name, table.unit) == ("handoff", "ps")
     assert readback.tables(memory.program, memory.read) == {}  # the table has not been made yet
-    memory.write(table.address + 3 * abi.WORD, HEAP, 2, 3)
+    memory.write(table.address + 3 * abi.WORD_BYTES, HEAP, 2, 3)
     memory.write(HEAP, 1, 2, 3, 4, 5, 6)
     assert readback.tables(memory.program, memory.read) == {"handoff": ((1, 2, 3), (4, 5, 6))}
 
 
 def test_table_of_an_impossible_size_is_an_error(memory: Memory) -> None:
-    memory.write(memory.program.tables[0].address + 3 * abi.WORD, HEAP, 1 << 40, 1 << 40)
+    memory.write(memory.program.tables[0].address + 3 * abi.WORD_BYTES, HEAP, 1 << 40, 1 << 40)
     with pytest.raises(GuestError, match="table handoff claims"):
         readback.tables(memory.program, memory.read)
 
@@ -79,7 +79,7 @@ def test_every_address_is_named_after_its_object_in_the_source(memory: Memory) -
     program = memory.program
     memory.write(program.symbol("flag").address, HEAP)
     memory.write(program.symbol("mailboxes").address, HEAP + 0x80)
-    memory.write(program.tables[0].address + 3 * abi.WORD, HEAP + 0x280, 4, 4)
+    memory.write(program.tables[0].address + 3 * abi.WORD_BYTES, HEAP + 0x280, 4, 4)
     names = Names.of(program, memory.read, 4)
     assert names.at(HEAP) == "flag"
     assert names.at(HEAP + 0x80) == "mailboxes"

@@ -153,7 +153,7 @@ class Follower {
   void set_timer(uint64_t when) { timer_ = when; }
   uint64_t timer() const { return timer_; }
   void marker(unsigned, uint64_t) {}
-  void gave_up() {}
+  void gave_up_attempt() {}
   void trapped(uint64_t cause, bool interrupt) {
     count((interrupt ? "interrupts " : "exceptions ") + std::to_string(cause));
     hart_.clock += interrupt ? 0 : 1;

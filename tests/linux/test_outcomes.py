@@ -56,8 +56,8 @@ def test_run_saved_during_a_call_continues_with_the_same_outcome(
     program_job: Job, when: int
 ) -> None:
     saved: list[state.State] = []
-    uninterrupted = state.saving(program_job, when, saved.append)
-    assert state.resumed(saved[0], program_job) == uninterrupted
+    uninterrupted = state.run_and_save(program_job, when, saved.append)
+    assert state.resume(saved[0], program_job) == uninterrupted
 
 
 def test_program_is_faster_if_system_calls_take_no_time() -> None:

@@ -111,7 +111,7 @@ def test_total_store_order_allows_nothing_that_rvwmo_forbids() -> None:
 def outcomes_of_all_machines() -> dict[str, Counter[Outcome]]:
     """Runs all tests on all machines and adds up the outcomes."""
     total = {name: Counter[Outcome]() for name in TESTS}
-    for number, setting in enumerate(run.SETTINGS):
+    for number, setting in enumerate(run.LITMUS_SETTINGS):
         for test, outcomes in run.observe(list(TESTS.values()), setting, ROUNDS, number).items():
             total[test.name] += outcomes
     return total
@@ -121,7 +121,7 @@ def outcomes_of_all_machines() -> dict[str, Counter[Outcome]]:
 def test_no_forbidden_outcome_occurs(
     outcomes_of_all_machines: dict[str, Counter[Outcome]], name: str
 ) -> None:
-    assert outcomes_of_all_machines[name].total() == ROUNDS * len(run.SETTINGS)
+    assert outcomes_of_all_machines[name].total() == ROUNDS * len(run.LITMUS_SETTINGS)
     assert run.forbidden_outcomes(TESTS[name], outcomes_of_all_machines[name]) == []
 
 
@@ -147,7 +147,7 @@ def outcomes_of_weak_cores() -> dict[str, Counter[Outcome]]:
 
 def run_on_weak_cores(rounds: int, seed: int) -> dict[str, Counter[Outcome]]:
     total = {name: Counter[Outcome]() for name in TESTS}
-    for number, setting in enumerate(run.SETTINGS):
+    for number, setting in enumerate(run.LITMUS_SETTINGS):
         observed = run.observe(list(TESTS.values()), setting, rounds, seed + number, "weak")
         for test, outcomes in observed.items():
             total[test.name] += outcomes
@@ -240,7 +240,7 @@ def test_long_runs_show_exactly_the_outcomes_that_fence_tso_allows(order: run.Or
 
 @pytest.mark.long
 def test_no_outcome_that_rvwmo_forbids_occurs_in_a_million_rounds() -> None:
-    rounds = -(-1_000_000 // (len(TESTS) * len(run.SETTINGS)))
+    rounds = -(-1_000_000 // (len(TESTS) * len(run.LITMUS_SETTINGS)))
     for name, outcomes in run_on_weak_cores(rounds, 100).items():
         assert run.forbidden_outcomes(TESTS[name], outcomes, "weak") == [], name
 
@@ -252,5 +252,5 @@ def outcomes_of_many_rounds(
     is enough.
     """
     machine, rounds = {"tso": ("x8275clx2", 400), "weak": ("bus:4", 800)}[order]
-    setting = next(setting_ for setting_ in run.SETTINGS if setting_.machine == machine)
+    setting = next(setting_ for setting_ in run.LITMUS_SETTINGS if setting_.machine == machine)
     return run.observe([test], setting, rounds, 3, order, **limits)[test]

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from tests.mutants.mutant_list import TOP, Mutant
 from tests.tools import touched
 
-from uncore.study.fences.orders import C_WORD
+from uncore.study.fences.orders import C_WORD_PATTERN
 
 SOURCES = ("sim/uncore", "sim/native", "validation/uncore_lab")
 CHANGED_SINCE = "30 days ago"
@@ -137,7 +137,7 @@ def _python_tokens(text: str) -> Iterator[tuple[int, int]]:
 
 def _cpp_tokens(text: str) -> Iterator[tuple[int, int]]:
     end_of_operator = 0
-    for word in C_WORD.finditer(text):
+    for word in C_WORD_PATTERN.finditer(text):
         position = word.start("mark")
         operator = CPP_OPERATOR.match(text, position) if word["mark"] else None
         if operator and position >= end_of_operator:

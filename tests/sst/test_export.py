@@ -141,7 +141,7 @@ def test_every_address_has_one_home(machine: str) -> None:
             if object_["type"] == "memHierarchy.DirectoryController"
         }
         for page in (0, 1, 7, size // 4096 - 1, count * size // 4096 - 1):
-            address = homes.RAM + page * 4096
+            address = homes.RAM_BASE + page * 4096
             owners = [node for node, params in regions.items() if _owns(params, address)]
             expected = {"addressed": page * 4096 // size, "interleave": page % count}
             assert owners == [expected.get(home, count - 1)], (home, page)

@@ -75,7 +75,7 @@ def logged(
 
 def run(machine: str | Machine, workload: str | Program, threads: int, **words: Any) -> Run:
     engine = native.start(job(machine, workload, threads, **words))
-    while engine.step(native.MAX_SLICE_EVENTS):
+    while engine.step(native.MAX_STEP_EVENTS):
         pass
     return engine
 

@@ -44,7 +44,7 @@ def execute() -> None:
             machine, workload, (threads,), parameters=parameters, arguments=arguments, seeds=(1,)
         )
         run = native.start(job.at(threads, 1), host=host)
-        while run.step(native.MAX_SLICE_EVENTS):
+        while run.step(native.MAX_STEP_EVENTS):
             pass
         calls, instructions, _ = run.work()["parallel"]
         print(f"{machine} {workload}: {calls} calls, {instructions} instructions", flush=True)

@@ -20,7 +20,7 @@ from typing import Any
 from tests.isa import guest
 
 from uncore import boot as system
-from uncore.boot.device_tree import APLIC, INTERRUPT_FILES, RAM
+from uncore.boot.device_tree import APLIC, INTERRUPT_FILES, RAM_BASE
 from uncore.boot.images import Kernel
 from uncore.job.placement import place
 from uncore.topology import load
@@ -29,7 +29,7 @@ HARTS, RECORDS = 4, 120
 RECORD_BYTES = 128  # bytes of a record, which has a0 to a7, t1 and the instruction
 CODE_BYTES = 0x1000  # bytes of code for each hart
 # addresses in the image: each hart's position in its list, the lists, and the page table
-POSITIONS, LISTS, ROOT_TABLE = RAM + 0x8000, RAM + 0x10000, RAM + 0x80000
+POSITIONS, LISTS, ROOT_TABLE = RAM_BASE + 0x8000, RAM_BASE + 0x10000, RAM_BASE + 0x80000
 IMAGE_BYTES, MEMORY_BYTES = 1 << 20, 16 << 20
 UART, CLINT, MULTICAST = 0x10000000, 0x02000000, 0x02100000
 PAGE_FLAGS = 0xCF  # flags of a page: valid, read, write, execute, accessed, dirty
@@ -112,8 +112,9 @@ def _value(rng: random.Random) -> int:
     small, bit = rng.randrange(64), 1 << rng.randrange(64)
     pool = (
         0, small, small, bit, bit - 1, 2**64 - 1 - small, rng.getrandbits(64),
-        RAM + small, RAM + MEMORY_BYTES - small, RAM + (1 << 30) - small, ROOT_TABLE + 8 * small,
-        RAM + rng.randrange(HARTS) * CODE_BYTES, POSITIONS + 64 * small,
+        RAM_BASE + small, RAM_BASE + MEMORY_BYTES - small, RAM_BASE + (1 << 30) - small,
+        ROOT_TABLE + 8 * small,
+        RAM_BASE + rng.randrange(HARTS) * CODE_BYTES, POSITIONS + 64 * small,
         INTERRUPT_FILES + small * 0x1000, UART + small % 8,
         APLIC + rng.choice((0, 4, 0x1BC0, 0x1C00, 0x1D00, 0x1E00, 0x1F00, 0x2000, 0x3004)),
         CLINT + 4 * small, CLINT + 0x4000 + 8 * small, CLINT + 0xBFF8, MULTICAST + 4 * small,
@@ -174,17 +175,20 @@ def _image(seed: int) -> bytes:
         records = [_record(rng) for _ in range(RECORDS)]
         if hart == 0:
             for started_hart in range(1, HARTS):
-                start = [started_hart, RAM + started_hart * CODE_BYTES, 0, 0, 0, 0, 0, 0x48534D, 0]
+                code_begin = RAM_BASE + started_hart * CODE_BYTES
+                start = [started_hart, code_begin, 0, 0, 0, 0, 0, 0x48534D, 0]
                 records[started_hart] = struct.pack("<9QI", *start, ECALL).ljust(
                     RECORD_BYTES, b"\0"
                 )
-        struct.pack_into("<Q", image, POSITIONS - RAM + 64 * hart, _list(hart))
-        begin = _list(hart) - RAM
+        struct.pack_into("<Q", image, POSITIONS - RAM_BASE + 64 * hart, _list(hart))
+        begin = _list(hart) - RAM_BASE
         image[begin : begin + RECORDS * RECORD_BYTES] = b"".join(records)
     # nine in ten are mapped to themselves, the others to random addresses
     for gigabyte in range(512):
         target = gigabyte if rng.random() < 0.9 else rng.randrange(512)
-        struct.pack_into("<Q", image, ROOT_TABLE - RAM + 8 * gigabyte, target << 28 | PAGE_FLAGS)
+        struct.pack_into(
+            "<Q", image, ROOT_TABLE - RAM_BASE + 8 * gigabyte, target << 28 | PAGE_FLAGS
+        )
     return bytes(image)
 
 

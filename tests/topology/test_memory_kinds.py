@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.support.small_machines import ROOT, load_text
 
-from uncore.boot.device_tree import RAM
+from uncore.boot.device_tree import RAM_BASE
 from uncore.boot.images import Kernel
 from uncore.boot.kernel_run import Boot, memory_of_nodes
 from uncore.errors import UserError
@@ -130,7 +130,7 @@ def test_nodes_of_each_kind_have_the_size_that_the_kind_states(larger: Machine) 
 def test_a_kernel_is_told_where_nodes_begin_and_how_large_they_are(larger: Machine) -> None:
     """A4.1: the nodes of each kind begin at a multiple of the largest node's size."""
     boot = Boot(larger, (0,), Kernel(b"", 0, 0), memory=5 << 30)
-    sizes = [(node.address - RAM >> 30, node.size >> 30) for node in memory_of_nodes(boot)]
+    sizes = [(node.address - RAM_BASE >> 30, node.size >> 30) for node in memory_of_nodes(boot)]
     assert sizes == [(0, 1), (3, 1), (6, 3)]
     half = [node.size >> 20 for node in memory_of_nodes(dataclasses.replace(boot, memory=1 << 30))]
     # The nodes have a fifth, a fifth and three fifths of the memory, in pages of 2 MiB.

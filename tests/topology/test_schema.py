@@ -19,9 +19,9 @@ from uncore.topology.load import load, shipped
 from uncore.topology.machine import PARTS
 from uncore.topology.page import page
 from uncore.topology.schema import fields
-from uncore.topology.table_reader import Ledger, Table
+from uncore.topology.table_reader import KeyRecord, Table
 
-# keys that lineage.py and Ledger read while a file is merged with the files that it extends
+# keys that lineage.py and KeyRecord read while a file is merged with the files that it extends
 ELSEWHERE = {"extends", "source", "lineage.year", "clocks.NAME"}
 
 
@@ -46,7 +46,7 @@ def test_every_key_that_a_field_declares_is_read(
 
 def test_undeclared_key_cannot_be_read() -> None:
     empty = Branch(Place("", 0))
-    top = Table(empty, "", Ledger(empty))
+    top = Table(empty, "", KeyRecord(empty))
     with pytest.raises(KeyError, match="no field declares"):
         top.table_or_empty("core").duration("foo", None)
     with pytest.raises(KeyError, match="no field declares"):

@@ -7,7 +7,7 @@ import pytest
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology import load
 from uncore.topology.layout import tiles
-from uncore.topology.wiring import bisection, of_levels, wires
+from uncore.topology.wiring import bisection, formula_values, wires
 
 RINGS = str(TOPOLOGIES / "examples/ring-of-rings.toml")
 
@@ -53,7 +53,7 @@ def test_bisection_is_the_bandwidth_of_the_narrowest_cut_into_halves(machine, ac
 def test_links_without_a_width_have_no_bandwidth_limit_and_no_wires():
     free = load("ring:8")
     assert [row.wire is None for row in wires(free)] == [False, True]
-    assert of_levels(free)["links"] == 16
+    assert formula_values(free)["links"] == 16
     (narrow,) = wires(load("ring:8", ["system.join.attach_width=8B/1ns"]))[1:]
     assert (narrow.links, narrow.width) == (16, 8)
 
@@ -63,7 +63,7 @@ def test_wires_and_bisection_are_proportional_to_the_width_of_links(machine):
     before = load(machine)
     widths = {n.key: n.text.split("B/") for n in before.numbers if n.key.endswith("join.width")}
     twice = [f"{key}={2 * int(size)}B/{time}" for key, (size, time) in widths.items()]
-    one, two = of_levels(before), of_levels(load(machine, twice))
+    one, two = formula_values(before), formula_values(load(machine, twice))
     for name in ("wire", "bisection"):
         assert two[name] == pytest.approx(2 * one[name], rel=0.005)  # a line's time is whole ps
     assert (two["links"], two["length"]) == (one["links"], one["length"])

@@ -156,7 +156,9 @@ def test_pages_of_forged_results_run_no_script_from_them(tmp_path, monkeypatch, 
             app.main(arguments)
         assert end.value.code in (0, 1)
         check(Path(f"{name}.html").resolve())
-    answer_pages.of_comparison(Path("c.html"), comparing(load(forged[0]), load(forged[1])), HOSTILE)
+    answer_pages.write_comparison(
+        Path("c.html"), comparing(load(forged[0]), load(forged[1])), HOSTILE
+    )
     check(Path("c.html").resolve())
 
 

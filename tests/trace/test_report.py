@@ -33,7 +33,7 @@ def page(tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "r.html"
     made = make_job("ccx:2x4", "lock/ticket", (1, 4), parameters={"ops": 4}, seeds=(1, 2))
     results = execute([made])
-    document.of_run(path, results, [made], "uncore run <ccx:2x4>")
+    document.write_run(path, results, [made], "uncore run <ccx:2x4>")
     return path, results[0]
 
 
@@ -81,7 +81,7 @@ def test_letters_of_curves_are_legible_on_a_phone(page):
 def test_reports_of_comparisons_and_what_ifs_are_pages(tmp_path):
     ticket, mcs = job(workload="lock/ticket", threads=2), job(workload="lock/mcs", threads=2)
     comparison = comparing.compare(*execute([ticket, mcs]))
-    answer_pages.of_comparison(tmp_path / "c.html", comparison, "uncore compare")
+    answer_pages.write_comparison(tmp_path / "c.html", comparison, "uncore compare")
     assert "<h2>Both, and their ratio</h2>" in (tmp_path / "c.html").read_text()
 
 
@@ -101,7 +101,7 @@ mcs = { workload = "lock/mcs", set = { ops = "4" } }
 def test_report_of_an_exploration_has_the_front_and_its_runs(tmp_path):
     (tmp_path / "e.toml").write_text(EXPLORED)
     exploration = explore(ExplorationPlan.read(tmp_path / "e.toml"))
-    answer_pages.of_exploration(tmp_path / "e.html", exploration, "uncore explore <e.toml>")
+    answer_pages.write_exploration(tmp_path / "e.html", exploration, "uncore explore <e.toml>")
     text = (tmp_path / "e.html").read_text()
     assert all(arguments in html.unescape(text) for _, arguments in shown.commands(exploration))
     assert "3 designs tried" in text and "&lt;e.toml&gt;" in text and "<svg" in text

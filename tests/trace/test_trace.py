@@ -11,7 +11,7 @@ import pytest
 from msgspec import convert
 
 from uncore import engine
-from uncore.engine import native, silent
+from uncore.engine import ignore_progress, native
 from uncore.engine.outcome import percentiles
 from uncore.execution.request import make_job
 from uncore.program import abi
@@ -269,7 +269,7 @@ def test_sql_over_128_harts_gives_the_messages_and_the_p99_of_the_result(tmp_pat
     sql = polars.SQLContext(events=polars.read_parquet(tmp_path / "t.parquet"), eager=True)
     counts = dict(sql.execute('select "table", count(*) from events group by "table"').iter_rows())
     run = native.start(trace.job)
-    native.run_to_end(run, silent)
+    native.run_to_end(run, ignore_progress)
     assert counts["messages"] == run.work()["messages"]
     assert counts["transactions"] == trace.point["transactions"]
     op = abi.CONSTANTS["UC_MARK_OP"]
@@ -300,7 +300,7 @@ def test_perfettos_trace_processor_gives_the_messages_and_the_p99_of_the_result(
     trace = record(job("epyc7601x2", "lock/mcs", 128, ops=2), Window())
     (tmp_path / "t.pftrace").write_bytes(perfetto.trace(trace))
     ops, work = trace.point["ops"], native.start(trace.job)
-    native.run_to_end(work, silent)
+    native.run_to_end(work, ignore_progress)
     (tmp_path / "asked.sql").write_text(ASKED.format(p99=(ops * 99 + 99) // 100 - 1))
     command = [shell, "query", "-f", tmp_path / "asked.sql", tmp_path / "t.pftrace"]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -41,7 +41,7 @@ class AsyncPort : public IssuingPort<AsyncPort> {
   uint64_t time() const { return hart.clock / 1000; }  // CSR time counts nanoseconds
   uint64_t cycle() const { return hart.clock / hart.cost.instruction; }
   void marker(unsigned code, uint64_t value);
-  void gave_up() {}  // nothing to do: the memory has no request that releases a load-link
+  void gave_up_attempt() {}  // nothing to do: the memory has no request that releases a load-link
   void trapped(uint64_t cause, bool interrupt);
   void returned();
 

@@ -18,7 +18,7 @@ class MeasuredOperations {
  public:
   // Takes a marker. Returns the delay that it requests, in ps, or 0.
   Time mark(unsigned code, uint64_t value, Time clock) {
-    const Marked marked = operations_.mark(code, value, clock);
+    const MarkerEffect marked = operations_.mark(code, value, clock);
     done_ += marked.operations;
     if (marked.latency) latencies_.add(*marked.latency, marked.operations);
     return marked.delay.value_or(0) * 1000;

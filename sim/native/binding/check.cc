@@ -40,9 +40,9 @@ using Cells = std::vector<uint32_t>;
 
 // Calls Python's `tick(done) -> bool`, if one is given, and returns whether the work continues.
 // Ctrl-C ends the work in any case. The work itself runs without Python's global interpreter lock.
-class Tick {
+class ProgressReport {
  public:
-  explicit Tick(nb::object tick) : tick_(std::move(tick)) {}
+  explicit ProgressReport(nb::object tick) : tick_(std::move(tick)) {}
   bool operator()(uint64_t done) const {
     nb::gil_scoped_acquire lock;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -62,9 +62,10 @@ auto without_lock(Work&& work) {
 nb::dict walk(const Cells& cells, const check::Tree& tree, uint64_t states, nb::object tick,
               int lines) {
   const Protocol protocol(cells);
-  const Tick ticks(std::move(tick));
+  const ProgressReport report_progress(std::move(tick));
   const check::Walk w = without_lock([&] {
-    return check::walk(protocol, tree, {.states = states, .lines = lines}, std::ref(ticks));
+    return check::walk(protocol, tree, {.states = states, .lines = lines},
+                       std::ref(report_progress));
   });
   nb::dict out;
   out["states"] = w.states;
@@ -80,9 +81,10 @@ nb::dict walk(const Cells& cells, const check::Tree& tree, uint64_t states, nb::
 nb::dict trial(const Cells& cells, const check::Tree& tree, int lines, uint64_t operations,
                uint64_t seed, nb::object tick) {
   const Protocol protocol(cells);
-  const Tick ticks(std::move(tick));
-  const check::Trial t = without_lock(
-      [&] { return check::trial(protocol, tree, lines, operations, seed, std::ref(ticks)); });
+  const ProgressReport report_progress(std::move(tick));
+  const check::Trial t = without_lock([&] {
+    return check::trial(protocol, tree, lines, operations, seed, std::ref(report_progress));
+  });
   nb::dict out;
   out["operations"] = t.operations;
   out["steps"] = t.steps;

@@ -134,7 +134,7 @@ nb::dict work(const Engine& engine) {
   d["runs"] = engine.counters.runs;
   d["messages"] = engine.network.messages();
   d["crossings"] = engine.network.crossings();
-  const ParallelCores::Worth parallel = engine.parallel();
+  const ParallelCores::ShareTotals parallel = engine.parallel();
   d["parallel"] = nb::make_tuple(parallel.calls, parallel.instructions, parallel.longest);
   d["bytes"] = engine.cores.size() * sizeof(Core) + engine.threads.size() * sizeof(Thread);
   return d;

@@ -11,7 +11,7 @@
 //   port.fence(predecessor, successor)    port.device(address, write, value)
 //   port.has_device(address)              port.fetch(address, size) -> bytes
 //   port.time()   port.cycle()   port.marker(code, value)   port.trapped(interrupt)
-//   port.returned()   port.gave_up()   port.reserves_line()
+//   port.returned()   port.gave_up_attempt()   port.reserves_line()
 //   port.foresee(address, size, count)    returns the value of a pre-executed load, None if it is
 //                                         unknown, or False to end pre-execution
 //
@@ -77,8 +77,8 @@ class PythonPort {
   Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned order) {
     return answer(object.attr("lr")(address, size, order), value);
   }
-  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned order) {
-    return answer(object.attr("sc")(address, size, value, order), failed);
+  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& sc_result, unsigned order) {
+    return answer(object.attr("sc")(address, size, value, order), sc_result);
   }
   Answer fence(unsigned predecessor, unsigned successor) {
     uint64_t nothing;
@@ -104,15 +104,15 @@ class PythonPort {
   uint64_t cycle() { return nb::cast<uint64_t>(object.attr("cycle")()); }
   void marker(unsigned code, uint64_t value) { object.attr("marker")(code, value); }
   bool reserves_line() const { return nb::cast<bool>(object.attr("reserves_line")()); }
-  void gave_up() { object.attr("gave_up")(); }
+  void gave_up_attempt() { object.attr("gave_up_attempt")(); }
   void trapped(uint64_t, bool interrupt) { object.attr("trapped")(interrupt); }
   void returned() { object.attr("returned")(); }
   bool weak_order() const { return weak; }
-  Foreseen foresee(uint64_t address, unsigned size, unsigned count) {
+  ForeseenLoad foresee(uint64_t address, unsigned size, unsigned count) {
     const nb::object reply = object.attr("foresee")(address, size, count);
     if (reply.is_none()) return {};
-    if (reply.ptr() == Py_False) return {.what = Foreseen::What::end};
-    return {Foreseen::What::value, nb::cast<uint64_t>(reply)};
+    if (reply.ptr() == Py_False) return {.what = ForeseenLoad::What::end};
+    return {ForeseenLoad::What::value, nb::cast<uint64_t>(reply)};
   }
 
   bool weak = false;  // the hart is weakly ordered

@@ -14,7 +14,7 @@ void System<Size>::access(Agent c, ClientEvent event, int word) {
   } else if (event == ClientEvent::Amo && CoreLogic::goes_far(env, state.copy, tree->far_owned)) {
     CoreLogic::ask_far(env, {word});
     state.far_in_flight = true;
-  } else if (CoreLogic::access(env, state.copy, event) == Begun::performed) {
+  } else if (CoreLogic::access(env, state.copy, event) == BeginResult::performed) {
     perform(c, event, word);
   } else if (!protocol->waits_for_grant(state.copy.state)) {
     throw Violation{"an access of core " + std::to_string(c) + " neither hits nor asks"};

@@ -31,7 +31,7 @@ class Tester {
   Trial run(uint64_t operations, const std::function<bool(uint64_t)>& tick) {
     try {
       while (trial_.operations < operations && tick(trial_.operations)) {
-        for (int i = 0; i < kBurst; ++i) step();
+        for (int i = 0; i < kStepsBetweenDrains; ++i) step();
         drain();
         const uint64_t operations_before = trial_.operations;
         count();
@@ -50,8 +50,8 @@ class Tester {
   std::size_t last_line() const { return last_line_; }  // the line of the last step
 
  private:
-  static constexpr int kBurst = 20'000;   // steps between two calls of drain()
-  static constexpr int kDrain = 100'000;  // if draining a line takes more steps, it is a livelock
+  static constexpr int kStepsBetweenDrains = 20'000;  // steps between two calls of drain()
+  static constexpr int kMaxDrainSteps = 100'000;      // a line whose drain takes more is livelocked
 
   // The order in which messages are delivered; it changes at random. starve: one agent gets no
   // messages.
@@ -125,7 +125,7 @@ class Tester {
     for (last_line_ = 0; last_line_ < lines_.size(); ++last_line_) {
       Large& line = lines_[last_line_];
       for (int i = 0; !line.quiet(); ++i)
-        if (i == kDrain || (!advance_transactions(line) && !line.reading))
+        if (i == kMaxDrainSteps || (!advance_transactions(line) && !line.reading))
           throw Violation{"the work under way never comes to rest"};
     }
   }
@@ -152,12 +152,14 @@ class Tester {
 
 Trial trial(const Protocol& protocol, const Tree& tree, int lines, uint64_t operations,
             uint64_t seed, const std::function<bool(uint64_t)>& tick) {
-  constexpr uint64_t kLogged = 2'000;  // number of the last steps, on all lines, that are logged
+  // Only so many of the last steps are logged, on all lines.
+  constexpr uint64_t kLoggedSteps = 2'000;
   Tester tester(protocol, tree, lines, seed);
   Trial result = tester.run(operations, tick);
   if (result.violation.empty()) return result;
   Tester repeated(protocol, tree, lines, seed);
-  repeated.log_from(tester.last_line(), result.steps > kLogged ? result.steps - kLogged : 0);
+  repeated.log_from(tester.last_line(),
+                    result.steps > kLoggedSteps ? result.steps - kLoggedSteps : 0);
   return repeated.run(operations, [](uint64_t) { return true; });
 }
 

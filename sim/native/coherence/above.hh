@@ -104,11 +104,11 @@ class Above {
   // Drops this level's right. Called when the data were clean and are lost: this level does not
   // store them, and the children have silently dropped their copies (R6).
   void drop() {
-    if (evict() != Evicted::dropped || env_.protocol().holds_copy(entry_.above.state))
+    if (evict() != EvictionResult::dropped || env_.protocol().holds_copy(entry_.above.state))
       throw lost_data();
   }
 
-  Evicted evict() { return Logic::evict(client_, entry_.above); }
+  EvictionResult evict() { return Logic::evict(client_, entry_.above); }
 
   // Returns whether the probe revokes a grant that has not reached this level yet (C3.1).
   bool is_early(const Msg& probe) const { return Logic::is_early(client_, entry_.above, probe); }

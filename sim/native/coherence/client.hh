@@ -58,11 +58,11 @@ inline ProtocolError lost_data() { return {"a level responsible for dirty data l
 
 // Result of beginning an access. performed: it hit and is done; asked: it missed, and a request has
 // been sent; waits: the line is in a transient state. After the last two the access is tried again.
-enum class Begun : uint8_t { performed, asked, waits };
+enum class BeginResult : uint8_t { performed, asked, waits };
 
 // Result of an eviction. dropped: the line was dropped silently; put: it is being written back, and
 // the client answers probes for it until the PutAck (C5); stays: it cannot be evicted now.
-enum class Evicted : uint8_t { dropped, put, stays };
+enum class EvictionResult : uint8_t { dropped, put, stays };
 
 template <class Env>
 class Client {
@@ -71,13 +71,13 @@ class Client {
   using Msg = Message<Data>;
 
   // Begins an access. `event` is Load, Store, or Amo for an atomic performed in the core (near).
-  [[gnu::always_inline]] static Begun access(Env& env, Copy& copy, ClientEvent event) {
+  [[gnu::always_inline]] static BeginResult access(Env& env, Copy& copy, ClientEvent event) {
     const Cell cell = cell_of(env, copy, event);
-    if (cell.has(Act::stall)) return Begun::waits;
+    if (cell.has(Act::stall)) return BeginResult::waits;
     step(env, copy, event, cell);
-    if (cell.has(Act::hit)) return Begun::performed;
+    if (cell.has(Act::hit)) return BeginResult::performed;
     ask(env, copy, cell);
-    return Begun::asked;
+    return BeginResult::asked;
   }
 
   // Returns whether an atomic operation is performed far, at the resolver (C8.1). With `owned`, it
@@ -94,15 +94,16 @@ class Client {
     return m.id;
   }
 
-  static Evicted evict(Env& env, Copy& copy) {
+  static EvictionResult evict(Env& env, Copy& copy) {
     const Cell cell = cell_of(env, copy, ClientEvent::Evict);
     step(env, copy, ClientEvent::Evict, cell);
-    if (!cell.has(Act::Put)) return cell.has(Act::drop) ? Evicted::dropped : Evicted::stays;
+    if (!cell.has(Act::Put))
+      return cell.has(Act::drop) ? EvictionResult::dropped : EvictionResult::stays;
     if (!env.data()) throw lost_data();
     Msg put = request(env, Kind::Put);
     put.carry(*env.data());
     env.send(put);
-    return Evicted::put;
+    return EvictionResult::put;
   }
 
   // Returns whether a probe revokes the grant for which the copy waits. Such a probe must wait

@@ -66,7 +66,7 @@ TransactionEvent Writeback<Env>::leave() {
   }
   if (entry_.above.state == State::I) return Event::Over;
   if (!dirty && env_.protocol().is_dirty(entry_.above.state)) throw lost_data();
-  return Above(env_, entry_).evict() == Evicted::put ? kNoEvent : Event::Over;
+  return Above(env_, entry_).evict() == EvictionResult::put ? kNoEvent : Event::Over;
 }
 
 // Sends the PutAck to the child whose Put has been served. Sends nothing after an eviction by this

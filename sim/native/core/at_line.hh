@@ -3,7 +3,7 @@
 //
 // `now` is the time of the call; messages that the client sends leave the core at `leaves`.
 // Invariant: if a line's next state forbids loads or stores, the line is taken out of the fast
-// paths here (Lines::recent, Special::unwritten), before its state changes.
+// paths here (Lines::recent, StoreObstacle::unwritten), before its state changes.
 #pragma once
 
 #include "core/core.hh"
@@ -45,7 +45,7 @@ class AtLine {
       if (line_->watchers) core_.sleep.wake_watchers(*line_, now_);
       core_.lines.hide(*line_);
     }
-    line_->mark(Special::unwritten, !protocol().is_written(next));
+    line_->mark(StoreObstacle::unwritten, !protocol().is_written(next));
   }
 
  private:

@@ -39,16 +39,16 @@ Line* Caches::find_or_request(const Thread& thread, uint64_t number, Line* line,
     line = &core_.lines.insert(number);
   else if (ContendedLines::access_must_wait(*line, thread, wish))
     return nullptr;
-  if (!line->in_l1 || line->is(Special::unwritten) || core_.observed.traces()) {
+  if (!line->in_l1 || line->is(StoreObstacle::unwritten) || core_.observed.traces()) {
     AtLine env(core_, number, line, now, looked_up(number, now));
     const bool absent = line->copy.state == State::I;
-    const Begun begun = CoreClient::access(env, line->copy, wish);
-    if (begun == Begun::asked) {
+    const BeginResult begun = CoreClient::access(env, line->copy, wish);
+    if (begun == BeginResult::asked) {
       ContendedLines::note_requester(*line, thread);
       ++under_way_;
       if (absent && prefetches_neighbours_) ask_for_neighbour(thread, number, wish, now);
     }
-    if (begun != Begun::performed) return nullptr;
+    if (begun != BeginResult::performed) return nullptr;
   }
   cost = line->in_l1 ? 0 : looked_up(number, 0);
   use(*line, now);
@@ -153,11 +153,11 @@ void Caches::make_room(const Line& incoming, Time now) {
 
 void Caches::evict(Line& victim, Time now) {
   AtLine env(core_, victim.number, &victim, now, looked_up(victim.number, now));
-  const Evicted evicted = CoreClient::evict(env, victim.copy);
+  const EvictionResult evicted = CoreClient::evict(env, victim.copy);
   core_.turns.disturb();
   core_.lose(victim.number, now);
   if (core_.observed) core_.observed->copies.evicted(core_.agent, victim.number);
-  if (evicted == Evicted::dropped)
+  if (evicted == EvictionResult::dropped)
     core_.lines.erase(victim);
   else
     core_.lines.leave(victim);

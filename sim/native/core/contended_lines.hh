@@ -7,7 +7,7 @@
 //                                                      again
 //
 // Invariant: while a line is contended, the core's harts other than the holder make only the
-// accesses to it that C9.6 allows. The state is in Line: `holder` and Special::contended.
+// accesses to it that C9.6 allows. The state is in Line: `holder` and StoreObstacle::contended.
 #pragma once
 
 #include <optional>
@@ -28,21 +28,23 @@ class ContendedLines {
   static void note_requester(Line& line, const Thread& by) { line.holder = by.index; }
   // C9.2, C9.3: called when the line has arrived. `others_wait`: other cores wait for the line at
   // the resolver, or a probe waits for it at this core.
-  static void begin(Line& line, bool others_wait) { line.mark(Special::contended, others_wait); }
+  static void begin(Line& line, bool others_wait) {
+    line.mark(StoreObstacle::contended, others_wait);
+  }
   // C9.3: called when a probe begins to wait for the end of the line's hold or lock.
-  static void note_waiting_probe(Line& line) { line.mark(Special::contended, true); }
+  static void note_waiting_probe(Line& line) { line.mark(StoreObstacle::contended, true); }
   // C9.4: called when a probe has been answered. Returns the holder, which loses the line now;
   // nothing if the line was not contended.
   static std::optional<uint32_t> end(Line& line) {
-    if (!line.is(Special::contended)) return std::nullopt;
-    line.mark(Special::contended, false);
+    if (!line.is(StoreObstacle::contended)) return std::nullopt;
+    line.mark(StoreObstacle::contended, false);
     return line.holder;
   }
 
   // C9.5: returns true if the hart's pending access must keep waiting, because the line belongs to
   // another hart.
   static bool must_wait(const Line& line, const Thread& thread) {
-    return line.is(Special::contended) && thread.index != line.holder;
+    return line.is(StoreObstacle::contended) && thread.index != line.holder;
   }
   // C9.6: returns true if an access that begins must wait, because the line belongs to another
   // hart. Loads need not wait, nor do the writes of a hart whose LR has locked the line.

@@ -79,7 +79,7 @@ class Core {
   void before_write(Line& line, Time now, const Thread& by) {
     if (line.watchers) sleep.wake_watchers(line, now);
     before_write_to_plain(line, by);
-    if (line.is(Special::reserved)) [[unlikely]]
+    if (line.is(StoreObstacle::reserved)) [[unlikely]]
       locks.lose_reservations(line, now, by);
   }
   // Does the work of before_write() for a line that is plain(): no hart watches it or has reserved

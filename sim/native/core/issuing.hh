@@ -54,13 +54,13 @@ class IssuingPort {
     return issue({.kind = K::lr, .size = narrow(size), .order = narrow(order), .address = address},
                  value);
   }
-  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned order) {
+  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& sc_result, unsigned order) {
     return issue({.kind = K::sc,
                   .size = narrow(size),
                   .order = narrow(order),
                   .address = address,
                   .value = value},
-                 failed);
+                 sc_result);
   }
   // Accesses a register of another core.
   Answer far_register(Register, uint64_t address, bool write, uint64_t& value) {

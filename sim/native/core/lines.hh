@@ -37,7 +37,7 @@ struct LastUse {
 };
 
 // Reasons why a store to a line must do more than write bytes. Each is a bit of a mask.
-enum class Special : uint8_t {
+enum class StoreObstacle : uint8_t {
   unwritten = 1,  // its state forbids a store, or a store changes the state: ask the client (C1)
   watched = 2,    // a sleeping hart reads it (S1)
   reserved = 4,   // an LR may have reserved it (C7)
@@ -47,8 +47,8 @@ enum class Special : uint8_t {
 // A line in the core's private caches. The fields that an access reads fit one cache line of the
 // host; the line's data follow it in memory.
 //
-// Invariant: a line without any Special bit is `plain`: a store that hits it in the L1 only has to
-// write bytes. The fast paths check nothing else.
+// Invariant: a line without any StoreObstacle bit is `plain`: a store that hits it in the L1 only
+// has to write bytes. The fast paths check nothing else.
 class alignas(64) Line {
  public:
   explicit Line(unsigned units) : units_(static_cast<uint8_t>(units)) {}
@@ -82,20 +82,20 @@ class alignas(64) Line {
   Bytes data() const {
     return {reinterpret_cast<uint8_t*>(const_cast<Line*>(this + 1)), units_ * kUnitBytes};
   }
-  bool is(Special what) const { return special_ & bit(what); }
+  bool is(StoreObstacle what) const { return special_ & bit(what); }
   bool plain() const { return special_ == 0; }
   // Returns true if an LR may take the fast path on this line. An LR ignores reservations, and
   // Locks checks whether the line is contended.
   bool plain_to_reserve() const {
-    return (special_ & (bit(Special::unwritten) | bit(Special::watched))) == 0;
+    return (special_ & (bit(StoreObstacle::unwritten) | bit(StoreObstacle::watched))) == 0;
   }
-  void mark(Special what, bool so) {
+  void mark(StoreObstacle what, bool so) {
     special_ = static_cast<uint8_t>(so ? special_ | bit(what) : special_ & ~bit(what));
   }
 
  private:
-  static constexpr uint8_t bit(Special what) { return static_cast<uint8_t>(what); }
-  uint8_t special_ = bit(Special::unwritten);
+  static constexpr uint8_t bit(StoreObstacle what) { return static_cast<uint8_t>(what); }
+  uint8_t special_ = bit(StoreObstacle::unwritten);
   const uint8_t units_;  // size of the line, in units of 64 bytes
 };
 static_assert(sizeof(Line) == kUnitBytes);
@@ -141,7 +141,7 @@ class Lines {
         large_table_too_((s.has_several_units() || observed) && !kernel),
         l1_(s, l1_sets),
         l2_(s, l2_sets ? l2_sets : l1_sets),
-        large_table_(kernel || observed || s.has_several_units() ? new Recent[kLargeSlots]
+        large_table_(kernel || observed || s.has_several_units() ? new RecentLine[kLargeSlots]
                                                                  : nullptr) {}
 
   const LineSize size;
@@ -152,7 +152,7 @@ class Lines {
   template <bool large>
   Line* recent(uint64_t number) const {
     if constexpr (large) {
-      const Recent& entry = large_table_[slot(number, kLargeSlots)];
+      const RecentLine& entry = large_table_[slot(number, kLargeSlots)];
       return entry.number == number ? entry.line : nullptr;
     }
     Line* line = small_table_[slot(number, kSmallSlots)];
@@ -165,7 +165,7 @@ class Lines {
   // path: its page may no longer be mapped.
   void forget_recent() {
     small_table_.fill(nullptr);
-    if (large_table_) std::fill_n(large_table_.get(), kLargeSlots, Recent{});
+    if (large_table_) std::fill_n(large_table_.get(), kLargeSlots, RecentLine{});
   }
   // Called when observation begins in the middle of a run. From then on a kernel has no recent
   // lines. A workload's recent lines are in the large table, which its interpreter searches after
@@ -175,7 +175,7 @@ class Lines {
       has_recent_ = false;
     else
       large_table_too_ = true;
-    if (!large_table_) large_table_.reset(new Recent[kLargeSlots]);
+    if (!large_table_) large_table_.reset(new RecentLine[kLargeSlots]);
     forget_recent();
   }
   Line* find(uint64_t number) {
@@ -295,11 +295,11 @@ class Lines {
 
   static void add_watchers(Line& line, int change) {
     line.watchers = static_cast<uint16_t>(line.watchers + change);
-    line.mark(Special::watched, line.watchers > 0);
+    line.mark(StoreObstacle::watched, line.watchers > 0);
   }
 
   // A recent line and its number, so that a mismatch is found without reading the line.
-  struct Recent {
+  struct RecentLine {
     uint64_t number = ~uint64_t{0};
     Line* line = nullptr;
   };
@@ -323,7 +323,7 @@ class Lines {
   std::array<Line*, kSmallSlots>
       small_table_{};  // the small table of recent lines; empty if large_table_ exists
   // The large table: for kernels, wide lines, observed runs; else null.
-  std::unique_ptr<Recent[]> large_table_;
+  std::unique_ptr<RecentLine[]> large_table_;
   // Host memory of all lines: each Line is followed by its bytes.
   struct alignas(kUnitBytes) Unit {
     uint8_t bytes[kUnitBytes];

@@ -54,7 +54,7 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
   if (!thread.buffer.empty() || a.kind < K::load || a.kind > K::sc) return false;
   if (a.kind == K::sc && thread.reservation.line != a.line) return false;
   const Line* const line = core_.lines.find(a.line);
-  if (!line || !line->resident || line->is(Special::contended)) return false;
+  if (!line || !line->resident || line->is(StoreObstacle::contended)) return false;
   if (a.kind == K::load) return core_.context.protocol.may_load(line->copy.state);
   if (!core_.context.protocol.may_store(line->copy.state)) return false;
   if (a.kind == K::store) return true;
@@ -71,17 +71,17 @@ void LoadStoreUnit::pre_execute(Thread& thread) {
       });
 }
 
-Foreseen LoadStoreUnit::foresee(Thread& thread, uint64_t address, unsigned size, Time at) {
+ForeseenLoad LoadStoreUnit::foresee(Thread& thread, uint64_t address, unsigned size, Time at) {
   address = core_.context.map.place(address);
   const uint64_t number = core_.lines.size.number(address);
-  if (number == thread.pending.line) return {.what = Foreseen::What::end};
+  if (number == thread.pending.line) return {.what = ForeseenLoad::What::end};
   uint64_t buffered = 0;
   const bool crosses = core_.lines.size.number(address + size - 1) != number;
   if (crosses || thread.buffer.search(address, size, buffered) != StoreBuffer::Match::nothing)
     return {};
   Line* const line = core_.lines.find(number);
   if (line && core_.context.protocol.may_load(line->copy.state))
-    return {Foreseen::What::value, line->data().read(core_.lines.size.offset(address), size)};
+    return {ForeseenLoad::What::value, line->data().read(core_.lines.size.offset(address), size)};
   Time lookup = 0;
   if (core_.caches.under_way() < core_.spec.misses)
     core_.caches.find_or_request(thread, number, line, ClientEvent::Load, at, lookup);

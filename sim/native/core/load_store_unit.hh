@@ -38,7 +38,7 @@ class LoadStoreUnit {
   bool fail_sc(Thread& thread, const Access& a, Time now, Outcome& out);
   // Returns what is known about a load that follows a waiting one. If the core lacks its line,
   // requests the line at time `at` (H9.2).
-  Foreseen foresee(Thread& thread, uint64_t address, unsigned size, Time at);
+  ForeseenLoad foresee(Thread& thread, uint64_t address, unsigned size, Time at);
   bool in_cache(Thread& thread, const Access& a, Line* line, Time now, Outcome& out);
 
   Core& core_;

@@ -67,7 +67,7 @@ void Locks::lock(const Thread& thread, Line& line, Time until) const {
 // (C6.2).
 void Locks::reserve(Thread& thread, Line& line, Time now, Time cost) const {
   thread.reservation.line = line.number;
-  line.mark(Special::reserved, true);
+  line.mark(StoreObstacle::reserved, true);
   if (!core_.context.protocol.may_store(line.copy.state)) return;
   const CoreSpec& spec = core_.spec;
   lock(thread, line, now + cost + kLockInstructions * spec.instruction + spec.mispredict);
@@ -117,7 +117,7 @@ void Locks::lose_reservations(uint64_t number, Time now) const {
 }
 
 void Locks::lose_reservations(Line& line, Time now, const Thread& by) const {
-  line.mark(Special::reserved, by.reservation.line == line.number);
+  line.mark(StoreObstacle::reserved, by.reservation.line == line.number);
   for (const auto& t : core_.threads)
     if (t->reservation.line == line.number && t.get() != &by) {
       t->reservation.line = kNoLine;

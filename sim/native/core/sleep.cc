@@ -86,8 +86,8 @@ void Sleep::advance(Thread& thread, Time horizon) {
   if (stop != Stop::horizon) throw ProtocolError{"a sleeping hart did something"};
 }
 
-void Sleep::change_period(Thread& sleeper, Time at, uint32_t cause, Time instruction) {
-  const Time horizon = last_time_before(at, cause, sleeper);
+void Sleep::change_period(Thread& sleeper, Time at, uint32_t causing_hart, Time instruction) {
+  const Time horizon = last_time_before(at, causing_hart, sleeper);
   advance(sleeper, horizon);
   Hart<Thread>& hart = sleeper.hart;
   const uint64_t shared_instructions = hart.spin_instructions - hart.spin_pauses;

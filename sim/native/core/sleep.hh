@@ -40,9 +40,9 @@ class Sleep {
   // as this line.
   void advance_sleepers_if_read(uint64_t number, Time at);
   // Adapts the duration of the sleeper's iteration: from `at` on, each instruction takes the time
-  // `instruction`, because of what the hart with index `cause` does (H6.1). Wakes the sleeper if it
-  // would begin or cease to count as pausing (H6.5).
-  void change_period(Thread& sleeper, Time at, uint32_t cause, Time instruction);
+  // `instruction`, because of what the hart with index `causing_hart` does (H6.1). Wakes the
+  // sleeper if it would begin or cease to count as pausing (H6.5).
+  void change_period(Thread& sleeper, Time at, uint32_t causing_hart, Time instruction);
 
  private:
   static Time last_time_before(Time time, uint32_t hart, const Thread& sleeper);

@@ -39,9 +39,9 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
     bool any() const { return std::bit_cast<uint16_t>(*this) != 0; }
   };
   // Numbers of interrupts that the hart has taken, for the results.
-  struct Taken {
+  struct TakenInterrupts {
     uint64_t software = 0, timer = 0;
-    bool now = false;  // the trap that the hart is handling is an interrupt
+    bool in_interrupt = false;  // the trap that the hart is handling is an interrupt
     // The last timer interrupt was counted at its trap, so a read of stopi does not count it again.
     bool timer_counted = false;
   };
@@ -72,7 +72,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   Time delayed_until = 0;    // end of the hart's present or last delay (H7)
   Time start_delay = 0;      // random delay before the hart's measured part begins (V3)
   uint64_t kernel_read = 0;  // value read by the hart's last access in the kernel
-  Taken taken;
+  TakenInterrupts taken;
 
   // Returns true if the hart counts as executing (H6): it runs, sleeps in a spin loop, or waits for
   // a lock.
@@ -113,7 +113,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   void marker(unsigned code, uint64_t value);
   void arrived();
   bool reserves_line() const { return reservation.line != kNoLine; }
-  void gave_up();
+  void gave_up_attempt();
   void trapped(uint64_t cause, bool interrupt);
   void returned();
 

@@ -185,10 +185,10 @@ inline void Thread::marker(unsigned code, uint64_t value) {
   delayed_until = hart.clock + hart.cost.instruction;
 }
 
-inline void Thread::gave_up() { core.locks.unlock(*this, hart.clock); }
+inline void Thread::gave_up_attempt() { core.locks.unlock(*this, hart.clock); }
 
 inline void Thread::trapped(uint64_t cause, bool interrupt) {
-  taken.now = interrupt;
+  taken.in_interrupt = interrupt;
   if (interrupt) count_interrupt(cause | 2);  // bit 1 turns a supervisor's cause into the machine's
   core.locks.end_attempt(*this, hart.clock);
   if (!interrupt) return;
@@ -204,7 +204,7 @@ inline void Thread::count_interrupt(uint64_t cause) {
 }
 
 inline void Thread::returned() {
-  if (!std::exchange(taken.now, false)) return;
+  if (!std::exchange(taken.in_interrupt, false)) return;
   if (core.observed) core.observed.record(*this, Trace::What::returns, hart.clock);
   hart.clock += core.turns.time_when_shared(*this, core.context.machine.interrupt.exit);
 }

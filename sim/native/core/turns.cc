@@ -131,7 +131,7 @@ Stop Turns::run_aside(Thread& thread) {
   return stop;
 }
 
-Turns::Stopped Turns::execute(const Turn& turn) {
+Turns::StoppedHart Turns::execute(const Turn& turn) {
   const RunningScope executing(*this, *turn.thread);
   if (core_.threads.size() == 2 && !turn.thread->weak) return alternate(turn);
   turn.thread->hart.horizon = horizon_in_turn(*turn.thread, turn.end);
@@ -143,7 +143,7 @@ Turns::Stopped Turns::execute(const Turn& turn) {
 
 // Executes the turns of two siblings. A turn is only an instruction or two long, so the interpreter
 // (run_from) is inlined here instead of being called.
-Turns::Stopped Turns::alternate(const Turn& turn) {
+Turns::StoppedHart Turns::alternate(const Turn& turn) {
   Thread *thread = turn.thread, *other = core_.threads[1 - thread->index].get();
   Instruction *at = nullptr, *other_at = nullptr;
   for (Time end = turn.end;;) {
@@ -186,7 +186,7 @@ Time Turns::time_when_shared(const Thread& thread, Time time_alone) const {
 
 // Divides the issue width among the harts that execute, spinning ones included; a hart that waits
 // (H6.2) or pauses (H6.5) gives its share back.
-void Turns::share_issue(Time at, uint32_t cause) {
+void Turns::share_issue(Time at, uint32_t causing_hart) {
   const bool first = active_ < 0;
   active_ = 0;
   for (const auto& t : core_.threads) active_ += t->executes() && !t->hart.pausing;
@@ -195,7 +195,8 @@ void Turns::share_issue(Time at, uint32_t cause) {
     const Time instruction = time_when_shared(*t, spec.instruction);
     if (instruction == t->hart.cost.instruction && !first) continue;
     disturb();  // an iteration of a loop takes a different time now
-    if (t->mode == Thread::Mode::spinning) core_.sleep.change_period(*t, at, cause, instruction);
+    if (t->mode == Thread::Mode::spinning)
+      core_.sleep.change_period(*t, at, causing_hart, instruction);
     t->hart.cost = {instruction, spec.mispredict, spec.pause};
   }
 }

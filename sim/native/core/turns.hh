@@ -39,11 +39,11 @@ class Turns {
   Turn next() const;
   // Executes up to the horizon or the end of the turn. On a core with two harts, also executes
   // their following turns. Returns which hart stopped, and why.
-  struct Stopped {
+  struct StoppedHart {
     Thread* thread;
     Stop why;
   };
-  Stopped execute(const Turn& turn);
+  StoppedHart execute(const Turn& turn);
   // Executes a hart up to hart.horizon, during the turn of another hart or while no hart has a
   // turn.
   Stop run_aside(Thread& thread);
@@ -78,11 +78,11 @@ class Turns {
   // takes `time_alone` on an otherwise idle core (rules H6.1, I2).
   Time time_when_shared(const Thread& thread, Time time_alone) const;
   // Recounts the harts that need issue slots, and adapts the costs of instructions. The change is
-  // at time `at`, caused by the hart with index `cause`.
-  void share_issue(Time at, uint32_t cause);
+  // at time `at`, caused by the hart with index `causing_hart`.
+  void share_issue(Time at, uint32_t causing_hart);
 
  private:
-  Stopped alternate(const Turn& turn);
+  StoppedHart alternate(const Turn& turn);
   Time horizon(Time now) const;
   Time horizon_of_harts(Time now) const;
   Time horizon_in_turn(const Thread& thread, Time end) const;

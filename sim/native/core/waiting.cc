@@ -53,12 +53,12 @@ void Waiting::attempt(Thread& thread, Time now) {
 }
 
 // Makes the hart wait for memory, or schedules its next try if a lock delays the access (C6.6).
-void Waiting::begin_wait(Thread& thread, Time now, uint32_t by) {
+void Waiting::begin_wait(Thread& thread, Time now, uint32_t causing_hart) {
   if (thread.mode == Thread::Mode::stopped) return;
   const Time tries = thread.reservation.tries;
   thread.mode = tries ? Thread::Mode::running : Thread::Mode::waiting;
   if (tries) thread.hart.clock = tries;
-  core_.turns.share_issue(now, by);
+  core_.turns.share_issue(now, causing_hart);
 }
 
 // Lets the hart continue: the value that it waited for has arrived at `now`.

@@ -20,9 +20,9 @@ class Waiting {
  public:
   explicit Waiting(Core& core) : core_(core) {}
 
-  // Called when the hart's access could not be performed. `by` is the index of the hart that causes
-  // this, as for Turns::share_issue().
-  void begin_wait(Thread& thread, Time now, uint32_t by);
+  // Called when the hart's access could not be performed. `causing_hart` is the index of the hart
+  // that causes this, as for Turns::share_issue().
+  void begin_wait(Thread& thread, Time now, uint32_t causing_hart);
   void attempt(Thread& thread, Time now);
   void retry_waiters(uint64_t number, Time now);
   // Stalls the hart in the wrs instruction that it has just executed (C7.1). `shortly`: it is a

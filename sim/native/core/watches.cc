@@ -21,7 +21,7 @@ void Thread::arrived() {
 void Watches::arrived(Thread& thread) {
   const Call call{thread.hart.pc, thread.hart.x[kStackPointer]};
   if (const auto entered = entered_.find(call); entered != entered_.end()) {
-    const Entered left = entered->second;
+    const EnteredCall left = entered->second;
     entered_.erase(entered);
     leave(thread, left);
   }
@@ -31,7 +31,7 @@ void Watches::arrived(Thread& thread) {
 
 // Returns the record of the function call that begins now. The record exists until the call
 // returns.
-Watches::Entered& Watches::called(const Thread& thread) {
+Watches::EnteredCall& Watches::called(const Thread& thread) {
   const Call call{thread.hart.x[1], thread.hart.x[kStackPointer]};
   code_.watch(call.ra);
   return entered_[call];
@@ -57,7 +57,7 @@ void Watches::enter(Thread& thread, What what) {
     case What::second:
     case What::product:
       if (!attribution_) return;
-      Entered& entered = called(thread);
+      EnteredCall& entered = called(thread);
       entered.allocates = true;
       entered.size = what == What::first    ? arguments[0]
                      : what == What::second ? arguments[1]
@@ -66,7 +66,7 @@ void Watches::enter(Thread& thread, What what) {
   }
 }
 
-void Watches::leave(Thread& thread, const Entered& entered) {
+void Watches::leave(Thread& thread, const EnteredCall& entered) {
   if (entered.operates) thread.marker(UC_MARK_OP, 0);
   if (entered.begins && !operates_) thread.marker(UC_MARK_OP, 0);
   if (entered.begins || (entered.operates && !begins_)) thread.marker(UC_MARK_ROI_OFF, 0);

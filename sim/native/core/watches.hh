@@ -38,22 +38,22 @@ class Watches {
       return hash ^ hash >> 32;
     }
   };
-  struct Entered {
+  struct EnteredCall {
     bool begins = false, operates = false, allocates = false;
     uint64_t size = 0;     // number of bytes that the call allocates
     uint32_t callers = 0;  // number of the call chain that allocates
   };
 
   void enter(Thread& thread, What what);
-  void leave(Thread& thread, const Entered& entered);
-  Entered& called(const Thread& thread);
+  void leave(Thread& thread, const EnteredCall& entered);
+  EnteredCall& called(const Thread& thread);
 
   const JobSpec& job_;
   Code& code_;
   Attribution* const attribution_;
   // True if the job names functions of this kind.
   bool begins_ = false, ends_ = false, operates_ = false;
-  tsl::robin_map<Call, Entered, Hash> entered_;
+  tsl::robin_map<Call, EnteredCall, Hash> entered_;
 };
 
 }  // namespace uncore

@@ -198,7 +198,7 @@ bool Engine::check_watchdog() {
   return queue.now() > patience_ && !check_progress();
 }
 
-[[gnu::always_inline]] inline void Engine::next_event() {
+[[gnu::always_inline]] inline void Engine::execute_next_event() {
   const auto [first, subject] = queue.pop();
   if (first == Action::nothing) [[unlikely]]
     return handle_no_event();
@@ -213,7 +213,7 @@ bool Engine::step(uint64_t events, Time span) {
     if (parallel_) [[unlikely]]
       step_parallel(events, until);
     else
-      for (; events > 0 && !end.has_come() && queue.now() <= until; --events) next_event();
+      for (; events > 0 && !end.has_come() && queue.now() <= until; --events) execute_next_event();
   } catch (const ProtocolError& error) {
     end.stop(End::Cause::protocol, error.what);
   }
@@ -229,7 +229,7 @@ bool Engine::step(uint64_t events, Time span) {
       counters.runs += parallel_->advance(until);
       services.take_kept();
     }
-    next_event();
+    execute_next_event();
   }
 }
 

@@ -46,8 +46,8 @@ class Engine {
   // log, lines or accesses, has a weakly ordered core, boots a kernel, or places pages by first
   // touch.
   void use_host(ParallelCores::HostUse host);
-  ParallelCores::Worth parallel() const {
-    return parallel_ ? parallel_->worth() : ParallelCores::Worth();
+  ParallelCores::ShareTotals parallel() const {
+    return parallel_ ? parallel_->worth() : ParallelCores::ShareTotals();
   }
 
   // Types `text` at the console of a booted kernel, at time `when`.
@@ -103,7 +103,7 @@ class Engine {
   void make_resolvers();
   void make_cores();
   void place_threads();
-  void next_event();
+  void execute_next_event();
   void step_parallel(uint64_t events, Time until);
   Action dispatch(Action action, uint64_t subject);
   Action arrive(Packet& packet, Time now);

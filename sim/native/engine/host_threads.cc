@@ -26,13 +26,13 @@ uint32_t changed(const std::atomic<uint32_t>& word, uint32_t old) {
 
 }  // namespace
 
-struct HostThreads::Shared {
+struct HostThreads::SharedState {
   // `begun` is the number of the last call of run_shares() in which a thread has begun this share.
   struct alignas(64) Share {
     std::atomic<uint32_t> begun = 0;
   };
 
-  explicit Shared(unsigned count) : shares(count) {}
+  explicit SharedState(unsigned count) : shares(count) {}
 
   // Function of the present call. Only threads that have begun a share read it.
   const std::function<void(unsigned)>* what = nullptr;
@@ -40,7 +40,7 @@ struct HostThreads::Shared {
   alignas(64) std::atomic<uint32_t> call = 0;
   alignas(64) std::atomic<uint32_t> left = 0;  // number of shares that are not done
   std::vector<Share> shares;
-  std::mutex failing;
+  std::mutex failure_mutex;
   std::exception_ptr failure;
   std::vector<std::jthread> others;
 
@@ -67,7 +67,7 @@ struct HostThreads::Shared {
     try {
       (*what)(share);
     } catch (...) {
-      const std::lock_guard one(failing);
+      const std::lock_guard one(failure_mutex);
       failure = std::current_exception();
     }
   }
@@ -81,7 +81,7 @@ struct HostThreads::Shared {
 };
 
 HostThreads::HostThreads(unsigned threads, unsigned shares)
-    : shared_(std::make_unique<Shared>(shares)) {
+    : shared_(std::make_unique<SharedState>(shares)) {
   for (unsigned i = 1; i < threads; ++i)
     shared_->others.emplace_back([shared = shared_.get(), i] { shared->work(i); });
 }
@@ -93,7 +93,7 @@ HostThreads::~HostThreads() {
 }
 
 void HostThreads::run_shares(const std::function<void(unsigned)>& what) {
-  Shared& s = *shared_;
+  SharedState& s = *shared_;
   s.go_through(0, s.begin(&what));
   for (uint32_t left; (left = s.left.load(std::memory_order_acquire)) > 0;) changed(s.left, left);
   if (s.failure) std::rethrow_exception(std::exchange(s.failure, nullptr));
@@ -105,10 +105,10 @@ void HostThreads::run_shares(const std::function<void(unsigned)>& what) {
 
 namespace uncore {
 
-struct HostThreads::Shared {
+struct HostThreads::SharedState {
   unsigned shares;
 };
-HostThreads::HostThreads(unsigned, unsigned shares) : shared_(new Shared{shares}) {}
+HostThreads::HostThreads(unsigned, unsigned shares) : shared_(new SharedState{shares}) {}
 HostThreads::~HostThreads() = default;
 void HostThreads::run_shares(const std::function<void(unsigned)>& what) {
   for (unsigned i = 0; i < shared_->shares; ++i) what(i);

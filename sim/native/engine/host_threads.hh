@@ -30,8 +30,8 @@ class HostThreads {
   void run_shares(const std::function<void(unsigned)>& what);
 
  private:
-  struct Shared;
-  std::unique_ptr<Shared> shared_;
+  struct SharedState;
+  std::unique_ptr<SharedState> shared_;
 };
 
 }  // namespace uncore

@@ -40,10 +40,10 @@ class ParallelCores {
 
   // Sums over all calls of advance(). `longest` adds up the instructions of the largest share of
   // each call, which measures the host time if every share has its own thread.
-  struct Worth {
+  struct ShareTotals {
     uint64_t calls = 0, instructions = 0, longest = 0;
   };
-  const Worth& worth() const { return worth_; }
+  const ShareTotals& worth() const { return worth_; }
 
  private:
   struct alignas(64) Share {
@@ -83,7 +83,7 @@ class ParallelCores {
   // events_to_skip_: number of events before the next try. last_backoff_: last back-off, in events;
   // a failure doubles it. tries_before_deal_: number of tries before deal() may be called again.
   uint64_t events_to_skip_ = 0, last_backoff_ = 1, tries_before_deal_ = 0;
-  Worth worth_;
+  ShareTotals worth_;
 };
 
 }  // namespace uncore

@@ -12,7 +12,7 @@
 
 namespace uncore {
 
-struct Marked {
+struct MarkerEffect {
   uint64_t operations = 0;            // number of operations that this marker ends
   std::optional<uint64_t> latency{};  // latency of each, if it is measured
   std::optional<uint64_t> delay{};    // ns by which the hart's clock advances (rule H7)
@@ -23,7 +23,7 @@ constexpr bool begins(unsigned code) { return code == UC_MARK_START || code == U
 
 class Operations {
  public:
-  Marked mark(unsigned code, uint64_t value, uint64_t clock) {
+  MarkerEffect mark(unsigned code, uint64_t value, uint64_t clock) {
     switch (code) {
       case UC_MARK_WARM_UP:
         (measured_from_ == kNever ? unmeasured_from_ : measured_until_) = clock;
@@ -59,8 +59,8 @@ class Operations {
   uint64_t began() const { return began_; }  // start of the current operation, on mark()'s clock
 
  private:
-  Marked done(uint64_t batch, uint64_t clock) {
-    Marked marked{.operations = batch};
+  MarkerEffect done(uint64_t batch, uint64_t clock) {
+    MarkerEffect marked{.operations = batch};
     if (measuring_) marked.latency = (clock - began_) / batch;
     began_ = clock;
     return marked;

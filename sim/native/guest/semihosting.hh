@@ -24,12 +24,12 @@ class Semihosting {
   Semihosting(uint64_t call, uint64_t argument) {
     switch (call) {
       case UC_SYS_WRITE0:
-        reading_ = Reading::text;
+        reading_ = ReadingState::text;
         next_ = argument;
         break;
       case UC_SYS_EXIT:
       case UC_SYS_EXIT_EXTENDED:  // a block of two words: the reason and the code
-        reading_ = Reading::code;
+        reading_ = ReadingState::code;
         next_ = argument + 8;
         break;
       default:  // not supported, like GET_CMDLINE: parameters are in memory
@@ -37,7 +37,7 @@ class Semihosting {
     }
   }
 
-  bool reads() const { return reading_ != Reading::nothing; }
+  bool reads() const { return reading_ != ReadingState::nothing; }
   uint64_t address() const { return next_ & ~uint64_t{7}; }
   void take(uint64_t doubleword) {
     do take_byte(static_cast<uint8_t>(doubleword >> 8 * (next_++ % 8)));
@@ -49,12 +49,12 @@ class Semihosting {
   uint64_t answer = 0;
 
  private:
-  enum class Reading : uint8_t { nothing, text, code };
+  enum class ReadingState : uint8_t { nothing, text, code };
 
   void take_byte(uint8_t byte) {
-    if (reading_ == Reading::text) {
+    if (reading_ == ReadingState::text) {
       if (byte == 0)
-        reading_ = Reading::nothing;
+        reading_ = ReadingState::nothing;
       else
         text += static_cast<char>(byte);
       return;
@@ -62,10 +62,10 @@ class Semihosting {
     code_ |= uint64_t{byte} << 8 * taken_++;
     if (taken_ < 8) return;
     exit_code = code_;
-    reading_ = Reading::nothing;
+    reading_ = ReadingState::nothing;
   }
 
-  Reading reading_ = Reading::nothing;
+  ReadingState reading_ = ReadingState::nothing;
   uint64_t next_ = 0, code_ = 0;
   unsigned taken_ = 0;  // bytes of the code
 };

@@ -25,9 +25,9 @@ constexpr uint64_t bit(uint64_t number) { return uint64_t{1} << (number & 63); }
 
 // Returns v with each nonzero byte replaced by 0xff (orc.b).
 constexpr uint64_t whole_bytes(uint64_t v) {
-  constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
-  const uint64_t any = (((v & kLow) + kLow) | v) & ~kLow;  // bit 7 of each nonzero byte
-  return (any - (any >> 7)) | any;
+  constexpr uint64_t kLowBits = 0x7f7f7f7f7f7f7f7f;
+  const uint64_t top_bits = (((v & kLowBits) + kLowBits) | v) & ~kLowBits;  // of nonzero bytes
+  return (top_bits - (top_bits >> 7)) | top_bits;
 }
 constexpr uint64_t bytes_reversed(uint64_t v) {
   v = (v & 0x00ff00ff00ff00ff) << 8 | (v >> 8 & 0x00ff00ff00ff00ff);

@@ -11,7 +11,7 @@ Reach reach_atomic(Hart<Port>& h, uint64_t& address, unsigned size, Right right)
   if (address % size != 0) return misaligned(right);
   if (h.translation) [[unlikely]]
     if (const Reach reach = h.translation->translate(address, right); !reach) return reach;
-  if (address >= h.ram && h.port.mapped(address, size)) [[likely]]
+  if (address >= h.ram_begin && h.port.mapped(address, size)) [[likely]]
     return {};
   return access_fault(right);
 }
@@ -21,7 +21,7 @@ bool atomic(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
   if (const Reach reach = reach_atomic(h, address, in.size, Right::write); !reach)
     return trap_unreached(h, reach, h.x[in.rs1]);
-  h.spin.effect();
+  h.spin.note_effect();
   uint64_t old = 0;
   const unsigned order = static_cast<unsigned>(in.imm) | (in.rd == kSink ? kUnused : 0);
   const uint64_t expected = in.rd == kSink ? 0 : h.x[in.rd];
@@ -35,7 +35,7 @@ bool atomic_pair(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
   if (const Reach reach = reach_atomic(h, address, 16, Right::write); !reach)
     return trap_unreached(h, reach, h.x[in.rs1]);
-  h.spin.effect();
+  h.spin.note_effect();
   const auto pair = [&h](unsigned r) {
     return r == 0 || r == kSink ? Pair{0, 0} : Pair{h.x[r], h.x[r + 1]};
   };
@@ -51,7 +51,7 @@ bool load_reserved(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
   if (const Reach reach = reach_atomic(h, address, in.size, Right::read); !reach)
     return trap_unreached(h, reach, h.x[in.rs1]);
-  h.spin.effect();
+  h.spin.note_effect();
   h.attempting = true;
   uint64_t value = 0;
   const Answer answer = h.port.lr(address, in.size, value, static_cast<unsigned>(in.imm));
@@ -63,12 +63,12 @@ bool store_conditional(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
   if (const Reach reach = reach_atomic(h, address, in.size, Right::write); !reach)
     return trap_unreached(h, reach, h.x[in.rs1]);
-  h.spin.effect();
+  h.spin.note_effect();
   h.attempting = false;
-  uint64_t failed = 1;
-  const Answer answer = h.port.sc(address, in.size, zero_extend(h.x[in.rs2], in.size), failed,
+  uint64_t sc_result = 1;
+  const Answer answer = h.port.sc(address, in.size, zero_extend(h.x[in.rs2], in.size), sc_result,
                                   static_cast<unsigned>(in.imm));
-  return finish(h, answer, {in.rd, kSink, 8, in.length}, kStoreFault, address, failed);
+  return finish(h, answer, {in.rd, kSink, 8, in.length}, kStoreFault, address, sc_result);
 }
 
 // Executes a fence. The spin detector does not count it as an effect, because a waiting loop with a

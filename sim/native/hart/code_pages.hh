@@ -27,7 +27,7 @@ class CodePages {
  public:
   // An instruction that crosses the end of a page. Has the page of its second half, and the ages of
   // both pages when it was decoded.
-  struct Across {
+  struct CrossingInstruction {
     uint64_t next = ~uint64_t{0}, age = 0, next_age = 0;
     Instruction code;
   };
@@ -50,14 +50,14 @@ class CodePages {
   void decoded(uint64_t number) { hold(number).decoded = true; }
   // Returns the decoded instruction that crosses the end of the page; null if there is none, or if
   // it has aged.
-  const Across* across(uint64_t number) {
+  const CrossingInstruction* across(uint64_t number) {
     const Page& page = pages_[number];
-    const Across& across = page.across;
-    const bool is_current = across.next != Across{}.next && across.age == age(page) &&
+    const CrossingInstruction& across = page.across;
+    const bool is_current = across.next != CrossingInstruction{}.next && across.age == age(page) &&
                             across.next_age == age(pages_[across.next]);
     return is_current ? &across : nullptr;
   }
-  const Across& decoded(uint64_t number, uint64_t next, const Instruction& across) {
+  const CrossingInstruction& decoded(uint64_t number, uint64_t next, const Instruction& across) {
     Page &page = hold(number), &second = hold(next);
     return page.across = {next, age(page), age(second), across};
   }
@@ -89,7 +89,7 @@ class CodePages {
     bool decoded = false;  // the page has a decoded instruction
     bool holds = false;    // the page has a decoded instruction of its present age
     bool written = false;  // the page was written since it was decoded
-    Across across;
+    CrossingInstruction across;
   };
   uint64_t age(const Page& page) const { return page.age + agings_of_all_pages_; }
   Page& hold(uint64_t number) {

@@ -58,7 +58,7 @@ bool branch(Hart<Port>& h, const Instruction& in, bool taken) {
   if (taken && h.attempting) [[unlikely]] {
     if (is_confined(h.port)) return h.stop(Stop::retry);
     h.attempting = false;
-    h.port.gave_up();
+    h.port.gave_up_attempt();
   }
   h.retire(0, h.cost.instruction + predict(h, in, h.pc, taken));
   h.pc += taken ? static_cast<uint64_t>(in.imm) : in.length;

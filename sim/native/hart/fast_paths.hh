@@ -51,7 +51,7 @@ template <class T, bool translated, class Port>
     }
     const T value = static_cast<T>(h.x[in.rs2]);
     if (!h.port.template try_store<translated>(address, sizeof(T), value, now, in)) return false;
-    h.spin.effect();
+    h.spin.note_effect();
     return true;
   }
   return false;

@@ -13,7 +13,7 @@ template <class T, class Port>
 bool load_float(Hart<Port>& h, const Instruction& in) {
   constexpr uint64_t kBox = sizeof(T) == ieee::Single::kBytes ? ieee::Single::kBox : 0;
   if (!h.privilege.has_floats()) return trap_illegal(h);
-  h.spin.effect();
+  h.spin.note_effect();
   h.privilege.dirty_floats();
   return load<T>(h, in, kBox);
 }
@@ -27,7 +27,7 @@ template <class Port>
 [[gnu::noinline]] bool floating(Hart<Port>& h, const Instruction& in) {
   const unsigned encoded = rounding_of(in), mode = encoded == kDynamic ? h.floats.frm : encoded;
   if (!h.privilege.has_floats() || mode >= kModes) return trap_illegal(h);
-  h.spin.effect();
+  h.spin.note_effect();
   unsigned flags = 0;
   h.x[in.rd] = compute(in, h.x, mode, flags);
   h.floats.fflags |= static_cast<uint8_t>(flags);

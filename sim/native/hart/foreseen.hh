@@ -7,7 +7,7 @@
 
 namespace uncore {
 
-struct Foreseen {
+struct ForeseenLoad {
   // unknown: the value is not known; value: the value is known; end: pre-execution stops at this
   // load.
   enum class What : uint8_t { unknown, value, end } what = What::unknown;

@@ -50,7 +50,7 @@ class Hart : public HartState {
   bool may_wait() const { return spin.has_snapshot(); }
   // Called when memory that the waiting hart reads has changed. Restarts the search for a waiting
   // loop.
-  void woken() { spin.effect(); }
+  void woken() { spin.note_effect(); }
   // Has the effect of executing n more iterations of the spin loop. Called after Stop::spin.
   void skip(uint64_t n);
   bool waiting() const { return asleep; }

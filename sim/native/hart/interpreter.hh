@@ -183,7 +183,7 @@ template <class Port>
     if (h.clock > h.horizon) return Stop::horizon;
     if (h.attention && !take_interrupt(h)) [[unlikely]]
       return h.stopped;
-    Fetched fetched = fetch(h);
+    FetchResult fetched = fetch(h);
     if (!(fetched.in ? straight<true>(h, fetched.in) : fetched.goes_on)) return h.stopped;
   }
 }

@@ -25,7 +25,7 @@ void land_half(Hart<Port>& h, const Landing& to, uint64_t value) {
     h.access.half = {value, to.first};
     return;
   }
-  const AccessState::Half low = h.access.half;
+  const AccessState::FirstHalf low = h.access.half;
   h.access.half = {};
   land(h, to, low.value | value << 8 * low.size, 0);
 }
@@ -39,7 +39,7 @@ bool finish(Hart<Port>& h, Answer answer, const Landing& to, Cause fault, uint64
   }
   if (answer == Answer::fault) return trap(h, fault, address);
   if (answer == Answer::retry) return h.stop(Stop::retry);
-  h.spin.effect();
+  h.spin.note_effect();
   h.access.landing = to;
   h.access.suspended = true;
   return h.stop(Stop::later);
@@ -51,7 +51,7 @@ bool finish(Hart<Port>& h, Answer answer, const Landing& to, Cause fault, uint64
 // because reach_half() makes it trap.
 template <class Port>
 bool needs_two_halves(const Hart<Port>& h, uint64_t address, unsigned size) {
-  return address < h.ram || address % h.unsplit_bytes + size > h.unsplit_bytes;
+  return address < h.ram_begin || address % h.unsplit_bytes + size > h.unsplit_bytes;
 }
 
 template <class Port>
@@ -69,7 +69,7 @@ Reach reach_half(Hart<Port>& h, uint64_t address, unsigned size, Right right, ui
     if (const Reach reach = h.translation->translate(low, right); !reach) return reach;
     if (const Reach reach = h.translation->translate(high, right); !reach) return reach;
   }
-  if (low < h.ram || high < h.ram) return misaligned(right);
+  if (low < h.ram_begin || high < h.ram_begin) return misaligned(right);
   if (!h.port.mapped(low, first) || !h.port.mapped(high, rest)) return access_fault(right);
   part = h.halfway() ? high : low;
   return {};
@@ -117,11 +117,11 @@ bool load(Hart<Port>& h, const Instruction& in, uint64_t box = 0) {
     return load_halves(h, virtual_address, size, to);
   uint64_t value = 0;
   Answer answer;
-  if (address >= h.ram) [[likely]] {
+  if (address >= h.ram_begin) [[likely]] {
     if (!h.port.mapped(address, size)) return trap(h, kLoadFault, virtual_address);
     answer = h.port.load(address, size, value);
   } else {
-    h.spin.effect();
+    h.spin.note_effect();
     answer = h.port.mmio(address, size, false, value);
   }
   return finish(h, answer, to, kLoadFault, virtual_address, value);
@@ -131,7 +131,7 @@ template <class T, class Port>
 bool store(Hart<Port>& h, const Instruction& in) {
   constexpr unsigned size = sizeof(T);
   const uint64_t virtual_address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
-  h.spin.effect();
+  h.spin.note_effect();
   uint64_t value = static_cast<T>(h.x[in.rs2]);
   uint64_t address = virtual_address;
   if (h.translation) [[unlikely]]
@@ -140,7 +140,7 @@ bool store(Hart<Port>& h, const Instruction& in) {
   if (address % size != 0 && needs_two_halves(h, address, size)) [[unlikely]]
     return store_halves(h, virtual_address, size, value, in.length);
   Answer answer;
-  if (address >= h.ram) [[likely]] {
+  if (address >= h.ram_begin) [[likely]] {
     if (!h.port.mapped(address, size)) return trap(h, kStoreFault, virtual_address);
     answer = h.port.store(address, size, value);
   } else {

@@ -131,7 +131,7 @@ concept HartPort = requires(P port, const P fixed, Amo op, uint64_t address, uns
   // HINT `sltiu x0, rs1, code`, value = x[rs1]
   port.marker(unsigned{}, value);
   // a branch was taken after an lr, before its sc: a compare-and-swap found another value
-  port.gave_up();
+  port.gave_up_attempt();
   // trapped(): a trap was entered (cause without the interrupt bit); returned(): mret or sret left
   // it
   port.trapped(value, bool{});

@@ -39,7 +39,7 @@ class PreExecution {
   }
 
  private:
-  struct Written {
+  struct WrittenBytes {
     uint64_t address;
     unsigned size;
   };
@@ -153,11 +153,11 @@ class PreExecution {
     forget(in.rd);
     on(in);
     if (!findable || overwritten(address, sizeof(T))) return true;
-    if (address < h_.ram || !h_.port.mapped(address, sizeof(T))) return false;
-    const Foreseen seen = foresee(address, static_cast<unsigned>(sizeof(T)), count);
-    if (seen.what == Foreseen::What::value)
+    if (address < h_.ram_begin || !h_.port.mapped(address, sizeof(T))) return false;
+    const ForeseenLoad seen = foresee(address, static_cast<unsigned>(sizeof(T)), count);
+    if (seen.what == ForeseenLoad::What::value)
       set(in.rd, std::is_signed_v<T> ? sign_extend(seen.value, sizeof(T)) : seen.value);
-    return seen.what != Foreseen::What::end;
+    return seen.what != ForeseenLoad::What::end;
   }
 
   bool store(const Instruction& in, unsigned size) {
@@ -166,7 +166,7 @@ class PreExecution {
   }
 
   bool overwritten(uint64_t address, unsigned size) const {
-    return std::ranges::any_of(written_, [&](const Written& w) {
+    return std::ranges::any_of(written_, [&](const WrittenBytes& w) {
       return address < w.address + w.size && w.address < address + size;
     });
   }
@@ -182,7 +182,7 @@ class PreExecution {
   uint64_t pc_;
   std::array<uint64_t, kRegisters> x_;
   std::bitset<kRegisters> unknown_;
-  std::vector<Written> written_;
+  std::vector<WrittenBytes> written_;
   Instruction lone_code_;  // the instruction at pc_, if the table does not have it
 };
 

@@ -48,7 +48,7 @@ class SpinDetector {
     steady,    // each access of this iteration will cost the same in the next
   };
 
-  void effect() { arrivals_since_effect_ = 0; }
+  void note_effect() { arrivals_since_effect_ = 0; }
 
   // Records that memory may have changed, so that the present iteration is not compared.
   void disturb() { undisturbed_ = false; }

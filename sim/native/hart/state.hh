@@ -73,9 +73,9 @@ struct HartState {
   // One iteration of the spin loop: its duration and counts. Valid after Stop::spin.
   uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0,
            spin_pauses = 0;
-  Fatal fatal = {};             // valid after Stop::fatal
-  Stack stack;                  // the hart's own stack; if its size is 0, nothing is checked
-  uint64_t ram = kRamBase;      // addresses below belong to devices
+  Fatal fatal = {};               // valid after Stop::fatal
+  Stack stack;                    // the hart's own stack; if its size is 0, nothing is checked
+  uint64_t ram_begin = kRamBase;  // addresses below belong to devices
   uint64_t unsplit_bytes = 64;  // an access within an aligned block of this many bytes is not split
 
   void retire(unsigned length, uint64_t duration) {
@@ -113,12 +113,12 @@ struct Landing {
 // The progress of the access of the instruction at pc.
 struct AccessState {
   // The bytes that the first half of a split access has read. Size 0: it has not been performed.
-  struct Half {
+  struct FirstHalf {
     uint64_t value = 0;
     uint8_t size = 0;
   };
   Landing landing;
-  Half half;
+  FirstHalf half;
   bool suspended = false;  // the port has answered `later`
 
   bool halfway() const { return half.size != 0; }

@@ -18,7 +18,7 @@ bool csr(Hart<Port>& h, const Instruction& in, uint64_t operand, bool writes) {
   uint64_t old;
   if (!h.privilege.permits(number) || !h.read_csr(number, old)) return trap_illegal(h);
   if (writes && CsrNumber::read_only(number)) return trap_illegal(h);
-  h.spin.effect();
+  h.spin.note_effect();
   h.x[in.rd] = old;
   h.retire(in.length, h.cost.instruction);
   if (!writes) return true;
@@ -43,7 +43,7 @@ bool ebreak(Hart<Port>& h, const Instruction& in) {
   const bool bare = !h.translation || h.mode() == Mode::machine;
   if (bare && in.length == 4 && h.port.fetch(h.pc - 4, before) && before == kBefore &&
       h.port.fetch(h.pc + 4, after) && after == kAfter) {
-    h.spin.effect();
+    h.spin.note_effect();
     h.retire(in.length, h.cost.instruction);
     return h.stop(Stop::semihost);
   }
@@ -53,7 +53,7 @@ bool ebreak(Hart<Port>& h, const Instruction& in) {
 template <class Port>
 bool return_from(Hart<Port>& h, Mode handler) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
-  h.spin.effect();
+  h.spin.note_effect();
   h.retire(0, h.cost.instruction);
   h.pc = h.privilege.leave(handler);
   h.handling = false;
@@ -76,7 +76,7 @@ template <class Port>
 bool wfi(Hart<Port>& h) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
   if (!h.privilege.may_wfi()) return trap_illegal(h);
-  h.spin.effect();
+  h.spin.note_effect();
   h.retire(4, h.cost.instruction);
   h.asleep = !h.wakes();
   return h.asleep ? h.stop(Stop::wfi) : true;
@@ -87,8 +87,8 @@ bool wfi(Hart<Port>& h) {
 template <class Port>
 bool wait_on_reservation(Hart<Port>& h, Stop stall) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
-  h.spin.effect();
-  if (std::exchange(h.attempting, false)) h.port.gave_up();
+  h.spin.note_effect();
+  if (std::exchange(h.attempting, false)) h.port.gave_up_attempt();
   bool stalls = false;
   if constexpr (requires { h.port.reserves_line(); }) stalls = h.port.reserves_line() && !h.wakes();
   if (stalls && stall == Stop::awaits && !h.privilege.may_stall()) return trap_illegal(h);
@@ -114,7 +114,7 @@ bool sfence_vma(Hart<Port>& h, const Instruction& in) {
 template <class Port>
 bool fence_i(Hart<Port>& h, const Instruction& in) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
-  h.spin.effect();
+  h.spin.note_effect();
   h.retire(in.length, h.cost.instruction);
   h.code.drop();
   if (h.translation) h.forget_code();
@@ -127,7 +127,7 @@ bool marker(Hart<Port>& h, const Instruction& in) {
   const unsigned code = in.imm & 0xfff;
   if constexpr (requires { h.port.marks_inside(code); })
     if (is_confined(h.port) && !h.port.marks_inside(code)) return h.stop(Stop::retry);
-  h.spin.effect();
+  h.spin.note_effect();
   h.port.marker(code, h.x[in.rs1]);
   h.retire(in.length, h.cost.instruction);
   return true;

@@ -7,7 +7,7 @@ namespace uncore::execute {
 
 // The result of a fetch. If `in` is null, a trap was entered (`goes_on` is true), or the hart
 // stops.
-struct Fetched {
+struct FetchResult {
   Instruction* in = nullptr;
   bool goes_on = true;
 };
@@ -15,13 +15,14 @@ struct Fetched {
 // Decodes an instruction whose halves are on two pages. It is not in the page's table, because the
 // mapping of the second page may change.
 template <class Port>
-Fetched decode_across(Hart<Port>& h, uint64_t first) {
+FetchResult decode_across(Hart<Port>& h, uint64_t first) {
   uint64_t second = h.pc + 2;
   if (const Reach reach = h.translation->translate(second, Right::execute); !reach)
     return {nullptr, trap_unreached(h, reach, h.pc + 2)};
-  if (second < h.ram || !h.port.mapped(second, 2)) return {nullptr, trap(h, kFetchFault, h.pc + 2)};
+  if (second < h.ram_begin || !h.port.mapped(second, 2))
+    return {nullptr, trap(h, kFetchFault, h.pc + 2)};
   const uint64_t page = first >> kPageShift, next = second >> kPageShift;
-  const CodePages::Across* across = h.code.pages.across(page);
+  const CodePages::CrossingInstruction* across = h.code.pages.across(page);
   if (!across || across->next != next) {
     uint32_t low = 0, high = 0;
     h.port.fetch(first, low);
@@ -33,7 +34,7 @@ Fetched decode_across(Hart<Port>& h, uint64_t first) {
 }
 
 template <class Port>
-Fetched decode_here(Hart<Port>& h, Instruction& in) {
+FetchResult decode_here(Hart<Port>& h, Instruction& in) {
   const uint64_t physical = h.translation->mmu.window.address + h.pc % kPageBytes;
   const uint64_t page = physical >> kPageShift;
   const bool last = h.pc % kPageBytes == kPageBytes - 2;
@@ -51,18 +52,18 @@ template <class Port>
 Reach enter_page(Hart<Port>& h) {
   uint64_t physical = h.pc;
   if (const Reach reach = h.translation->translate(physical, Right::execute); !reach) return reach;
-  if (physical < h.ram || !h.port.mapped(physical, 2)) return kFetchFault;
+  if (physical < h.ram_begin || !h.port.mapped(physical, 2)) return kFetchFault;
   h.translation->mmu.cache(h.pc, h.code.pages.enter(physical >> kPageShift), physical);
   return {};
 }
 
 template <class Port>
-Fetched fetch(Hart<Port>& h) {
+FetchResult fetch(Hart<Port>& h) {
   Mmu<Instruction>& mmu = h.translation->mmu;
   if (mmu.code_key(h.pc) != mmu.window.key && !mmu.try_reuse_window(h.pc))
     if (const Reach reach = enter_page(h); !reach) return {nullptr, trap_unreached(h, reach, h.pc)};
   Instruction* const in = mmu.find(h.pc);
-  return in->op == Op::undecoded ? decode_here(h, *in) : Fetched{in};
+  return in->op == Op::undecoded ? decode_here(h, *in) : FetchResult{in};
 }
 
 }  // namespace uncore::execute

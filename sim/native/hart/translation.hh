@@ -55,7 +55,7 @@ template <class Port>
   } else {
     if (const Reach reach = locate(address, right); !reach) return reach;
     if (write) h_.code.pages.write(address >> kPageShift);
-    if (address >= h_.ram && !code) mmu.cache(virtual_address, address, right);
+    if (address >= h_.ram_begin && !code) mmu.cache(virtual_address, address, right);
   }
   mmu.reached(address, write);
   return {};
@@ -121,10 +121,10 @@ void Translation<Port>::begin_walk(uint64_t page, Right right) {
 template <class Port>
 Reach Translation<Port>::step() {
   Walk& w = mmu.walk;
-  h_.spin.effect();
+  h_.spin.note_effect();
   const uint64_t index = w.address >> shift_of(w.level) & ((1u << kIndexBits) - 1);
   const uint64_t pte_address = w.table + index * sizeof(Pte);
-  if (pte_address < h_.ram || !h_.port.mapped(pte_address, sizeof(Pte))) {
+  if (pte_address < h_.ram_begin || !h_.port.mapped(pte_address, sizeof(Pte))) {
     w.active = false;
     return access_fault(w.right);
   }
@@ -190,7 +190,7 @@ void Translation<Port>::others_see() {
 
 template <class Port>
 void Translation<Port>::forget_code() {
-  h_.spin.effect();
+  h_.spin.note_effect();
   if (const uint64_t age = h_.code.pages.age_written_pages(); age != aged_) {
     aged_ = age;
     mmu.forget_code();
@@ -216,7 +216,7 @@ void Hart<Port>::privilege_changed() {
 
 template <class Port>
 void Hart<Port>::flush(std::optional<uint64_t> address, std::optional<uint16_t> asid) {
-  spin.effect();
+  spin.note_effect();
   translation->mmu.flush(address, asid);
 }
 

@@ -29,7 +29,7 @@ bool trap(Hart<Port>& h, uint64_t cause, uint64_t tval, bool interrupt = false) 
     h.fatal = {interrupt ? cause | kInterruptBit : cause, tval, h.pc};
     return h.stop(Stop::fatal);
   }
-  h.spin.effect();
+  h.spin.note_effect();
   h.privilege.enter(h.pc, cause, tval, interrupt);
   h.pc = handler;
   h.handling = true;

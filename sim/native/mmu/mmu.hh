@@ -46,7 +46,7 @@ class Mmu {
 
   // A page that may be accessed in the mode of `key`. A virtual address plus `offset` is the
   // physical address.
-  struct Quick {
+  struct QuickPage {
     uint64_t key, offset;
   };
   // A page of code: its decoded instructions, and the physical address of its first byte.
@@ -58,7 +58,7 @@ class Mmu {
 
   // The numbers of the physical pages that the last access wrote; kNone if it was not a store. A
   // store across two pages is made in two parts, the first of them to page `before`.
-  struct Writes {
+  struct WrittenPages {
     uint64_t last = kNone, before = kNone;
   };
 
@@ -66,7 +66,7 @@ class Mmu {
   Tlb first, tlb;  // first level, data only; second level, unified
   Walk walk;
   Window window;
-  Writes writes;
+  WrittenPages writes;
 
   // Sets the mode of the next accesses. A key has the mode, SUM and MXR above the 52 bits of the
   // page's number.
@@ -77,8 +77,8 @@ class Mmu {
   uint64_t key(uint64_t address) const { return address >> kPageShift | context_; }
   uint64_t code_key(uint64_t pc) const { return pc >> kPageShift | code_context_; }
 
-  const Quick& load(uint64_t address) const { return loads_[slot(address)]; }
-  const Quick& store(uint64_t address) const { return stores_[slot(address)]; }
+  const QuickPage& load(uint64_t address) const { return loads_[slot(address)]; }
+  const QuickPage& store(uint64_t address) const { return stores_[slot(address)]; }
   // Returns the instruction at pc if it is in the current page of code, else null.
   Instruction* find(uint64_t pc) const {
     return code_key(pc) == window.key ? &window.page[pc % kPageBytes / 2] : nullptr;
@@ -143,7 +143,7 @@ class Mmu {
   // Removes the physical page with this number from the quick table for stores, so that the next
   // store to it, by any virtual address, looks it up in the TLBs.
   void forget_stores(uint64_t number) {
-    for (Quick& page : stores_)
+    for (QuickPage& page : stores_)
       if (((page.key << kPageShift) + page.offset) >> kPageShift == number) page.key = kNone;
   }
   void forget_code() {
@@ -167,7 +167,7 @@ class Mmu {
   void forget_code(uint64_t address) { windows_[slot(address)].key = window.key = kNone; }
 
   uint64_t context_ = 0, code_context_ = 0;
-  std::array<Quick, kSlots> loads_, stores_;
+  std::array<QuickPage, kSlots> loads_, stores_;
   std::array<Window, kSlots> windows_;
 };
 

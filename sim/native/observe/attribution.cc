@@ -130,14 +130,14 @@ void Attribution::set_kind_of_all(int64_t kind) {
 // The first call begins the measurement, so rows recorded before it become rows of kind kOutside. A
 // later call means that the program has several threads again, so the rows of kind kPerhaps,
 // recorded while it had one, become rows of kind kBetween.
-void Attribution::several_threads(Time now) {
+void Attribution::note_several_threads(Time now) {
   const bool has_begun_before = harts_[0].kind == kPerhaps;
   if (!has_begun_before) path.begins_at(now);
   uses.rename(has_begun_before ? kPerhaps : kBetween, has_begun_before ? kBetween : kOutside);
   set_kind_of_all(kBetween);
 }
 
-void Attribution::one_thread(uint32_t hart, Time now) {
+void Attribution::note_one_thread(uint32_t hart, Time now) {
   path.ended(hart, now);
   set_kind_of_all(kPerhaps);
 }

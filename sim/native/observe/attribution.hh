@@ -102,8 +102,8 @@ class Attribution {
 
   // A program without markers is measured while it has several threads. A program that never has
   // several is measured as a whole.
-  void several_threads(Time now);
-  void one_thread(uint32_t hart, Time now);
+  void note_several_threads(Time now);
+  void note_one_thread(uint32_t hart, Time now);
   void finished(uint32_t hart, Time now);
 
   // --- memory that the program has allocated ---

@@ -54,12 +54,12 @@ void each_column(const std::vector<Sum>&, Put put) {
 }
 
 template <class Put>
-void each_column(const std::vector<Waited>&, Put put) {
-  put("sum", [](const Waited& w) { return w.sum; });
-  put("pc", [](const Waited& w) { return w.pc; });
-  put("callers", [](const Waited& w) { return w.callers; });
-  put("waited_ps", [](const Waited& w) { return w.waited; });
-  put("critical_ps", [](const Waited& w) { return w.critical; });
+void each_column(const std::vector<WaitRow>&, Put put) {
+  put("sum", [](const WaitRow& w) { return w.sum; });
+  put("pc", [](const WaitRow& w) { return w.pc; });
+  put("callers", [](const WaitRow& w) { return w.callers; });
+  put("waited_ps", [](const WaitRow& w) { return w.waited; });
+  put("critical_ps", [](const WaitRow& w) { return w.critical; });
 }
 
 // Makes one column for each depth, the innermost caller first.
@@ -80,29 +80,29 @@ void each_column(const std::vector<Attribution::Allocation>&, Put put) {
 }
 
 template <class Put>
-void each_column(const std::vector<LineCopies::Passed>&, Put put) {
-  put("line", [](const LineCopies::Passed& p) { return p.line << kUnitShift; });
-  put("source", [](const LineCopies::Passed& p) { return p.from; });
-  put("target", [](const LineCopies::Passed& p) { return p.to; });
-  put("times", [](const LineCopies::Passed& p) { return p.times; });
+void each_column(const std::vector<LineCopies::PassedLine>&, Put put) {
+  put("line", [](const LineCopies::PassedLine& p) { return p.line << kUnitShift; });
+  put("source", [](const LineCopies::PassedLine& p) { return p.from; });
+  put("target", [](const LineCopies::PassedLine& p) { return p.to; });
+  put("times", [](const LineCopies::PassedLine& p) { return p.times; });
 }
 
 template <class Put>
-void each_column(const std::vector<Trace::Sent>&, Put put) {
-  put("kind", [](const Trace::Sent& m) { return m.kind; });
-  put("sender", [](const Trace::Sent& m) { return m.header.from; });
-  put("receiver", [](const Trace::Sent& m) { return m.header.to; });
-  put("line", [](const Trace::Sent& m) { return m.header.line << kUnitShift; });
-  put("number", [](const Trace::Sent& m) { return m.header.id; });
-  put("requester", [](const Trace::Sent& m) { return m.header.requester; });
-  put("right", [](const Trace::Sent& m) { return m.header.right; });
-  put("flags", [](const Trace::Sent& m) { return m.header.flags; });
-  put("carries", [](const Trace::Sent& m) { return m.header.carries; });
-  put("contended", [](const Trace::Sent& m) { return m.header.contended; });
-  put("hart", [](const Trace::Sent& m) { return static_cast<int32_t>(m.hart); });
-  put("sent", [](const Trace::Sent& m) { return m.sent; });
-  put("arrived", [](const Trace::Sent& m) { return m.arrived; });
-  put("acts", [](const Trace::Sent& m) { return m.acts; });
+void each_column(const std::vector<Trace::SentMessage>&, Put put) {
+  put("kind", [](const Trace::SentMessage& m) { return m.kind; });
+  put("sender", [](const Trace::SentMessage& m) { return m.header.from; });
+  put("receiver", [](const Trace::SentMessage& m) { return m.header.to; });
+  put("line", [](const Trace::SentMessage& m) { return m.header.line << kUnitShift; });
+  put("number", [](const Trace::SentMessage& m) { return m.header.id; });
+  put("requester", [](const Trace::SentMessage& m) { return m.header.requester; });
+  put("right", [](const Trace::SentMessage& m) { return m.header.right; });
+  put("flags", [](const Trace::SentMessage& m) { return m.header.flags; });
+  put("carries", [](const Trace::SentMessage& m) { return m.header.carries; });
+  put("contended", [](const Trace::SentMessage& m) { return m.header.contended; });
+  put("hart", [](const Trace::SentMessage& m) { return static_cast<int32_t>(m.hart); });
+  put("sent", [](const Trace::SentMessage& m) { return m.sent; });
+  put("arrived", [](const Trace::SentMessage& m) { return m.arrived; });
+  put("acts", [](const Trace::SentMessage& m) { return m.acts; });
 }
 
 template <class Put>
@@ -124,10 +124,10 @@ void each_column(const std::vector<Trace::Change>&, Put put) {
 }
 
 template <class Put>
-void each_column(const std::vector<Trace::Held>&, Put put) {
-  put("agent", [](const Trace::Held& h) { return h.agent; });
-  put("line", [](const Trace::Held& h) { return h.line << kUnitShift; });
-  put("state", [](const Trace::Held& h) { return h.state; });
+void each_column(const std::vector<Trace::HeldState>&, Put put) {
+  put("agent", [](const Trace::HeldState& h) { return h.agent; });
+  put("line", [](const Trace::HeldState& h) { return h.line << kUnitShift; });
+  put("state", [](const Trace::HeldState& h) { return h.state; });
 }
 
 template <class Put>

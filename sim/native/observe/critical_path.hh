@@ -108,7 +108,7 @@ class CriticalPath {
   }
 
  private:
-  static constexpr uint64_t kWhole = 1 << 20;  // the sum of the weights of all paths
+  static constexpr uint64_t kTotalWeight = 1 << 20;  // the sum of the weights of all paths
   __extension__ using Wide = unsigned __int128;
 
   // A wait; `parent` is the wait before it on the path. The beginning of a hart is recorded as a
@@ -169,9 +169,9 @@ class CriticalPath {
     double rates = 0;
     for (const Hart& h : harts_) rates += rate(h);
     std::vector<End> ends;
-    uint64_t remaining_weight = kWhole;
+    uint64_t remaining_weight = kTotalWeight;
     for (const Hart& h : harts_) {
-      const double part = rates > 0 ? kWhole * (rate(h) / rates) : 0;
+      const double part = rates > 0 ? kTotalWeight * (rate(h) / rates) : 0;
       const auto weight = std::min(remaining_weight, static_cast<uint64_t>(part));
       if (weight) ends.push_back({h.end.at, h.end.last, weight}), remaining_weight -= weight;
     }

@@ -75,7 +75,7 @@ std::size_t LineCopies::row(uint32_t hart, Agent core, uint64_t line, uint64_t p
 
 // Records an access. It may show that earlier misses of its core were needed. The record is used to
 // decide whether later misses of other cores were needed.
-void LineCopies::note(HeldLine& held, const Accessed& access) {
+void LineCopies::note(HeldLine& held, const ObservedAccess& access) {
   const auto& [use, bytes, writes, missed, waited] = access;
   ObservedLine& line = *held.line;
   if (line.history.empty()) return;
@@ -153,8 +153,8 @@ void LineCopies::finish() {
   all_held_.each([this](HeldLine& held) { count_needless(held); });
 }
 
-std::vector<LineCopies::Passed> LineCopies::passed_lines() const {
-  std::vector<Passed> all;
+std::vector<LineCopies::PassedLine> LineCopies::passed_lines() const {
+  std::vector<PassedLine> all;
   all_held_.each([&](const HeldLine& held) {
     for (const HeldLine::Passer* p = held.passers; p; p = p->next)
       all.push_back({held.line->number, p->from, held.core, p->times});

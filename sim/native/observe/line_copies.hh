@@ -89,13 +89,13 @@ class LineCopies {
   std::size_t row(uint32_t hart, Agent core, uint64_t line, uint64_t pc, int64_t kind,
                   uint32_t callers = 0);
   // An access to some bytes, which belongs to row `use`. `waited`: how long it waited if it missed.
-  struct Accessed {
+  struct ObservedAccess {
     std::size_t use;
     uint64_t bytes;  // a mask (LineSize::parts)
     bool writes, missed;
     Time waited;
   };
-  void accessed(HeldLine& held, const Accessed& access) {
+  void accessed(HeldLine& held, const ObservedAccess& access) {
     if (access.missed || !is_noted(held, access.bytes, access.writes)) note(held, access);
   }
   // Returns whether a hit on these bytes need not be recorded, because an equal one is recorded.
@@ -114,12 +114,12 @@ class LineCopies {
   void evicted(Agent core, uint64_t number);
   void finish();  // called at the end of the run, when no copy will be taken away any more
 
-  struct Passed {
+  struct PassedLine {
     uint64_t line;
     Agent from, to;
     uint64_t times;
   };
-  std::vector<Passed> passed_lines() const;
+  std::vector<PassedLine> passed_lines() const;
   std::vector<std::pair<uint64_t, uint64_t>> invalidations() const;  // pairs (line, count)
   std::size_t lines() const { return all_lines_.size(); }
   const ObservedLine* find(uint64_t number) const;
@@ -143,7 +143,7 @@ class LineCopies {
   ObservedLine& line(uint64_t number);
   HeldLine& held_line(Agent core, uint64_t number);  // created if missing; keeps its address
   HeldLine* find(Agent core, uint64_t number);
-  void note(HeldLine& held, const Accessed& access);
+  void note(HeldLine& held, const ObservedAccess& access);
   void count_needless(HeldLine& held);
 
   Uses& uses_;

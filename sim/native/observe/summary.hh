@@ -38,7 +38,7 @@ struct Sum {
 };
 
 // A row in which a hart waited, and the index of its sum.
-struct Waited {
+struct WaitRow {
   uint64_t sum;
   uint64_t pc;
   uint32_t callers;
@@ -49,8 +49,8 @@ struct Summary {
   // Sums of the rows within the region of interest, by line and stretch. A row outside the region
   // adds only its share of the critical path.
   std::vector<Sum> sums;
-  std::vector<Sum> others;      // sums of the rows outside the region, by line
-  std::vector<Waited> waiting;  // rows in `sums`
+  std::vector<Sum> others;       // sums of the rows outside the region, by line
+  std::vector<WaitRow> waiting;  // rows in `sums`
 };
 Summary summary(const Attribution&, const Stretches&);
 

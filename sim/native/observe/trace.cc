@@ -4,7 +4,7 @@ namespace uncore {
 
 // Records a message if it is within the trace's window. A message about a register has no line, so
 // only its time is compared with the window.
-void Trace::sent(uint32_t packet, const Sent& m) {
+void Trace::sent(uint32_t packet, const SentMessage& m) {
   if (packet >= under_way_.size()) under_way_.resize(packet + 1, kNone);
   const bool chosen = m.kind >= kRegister ? within(m.sent) : selected(m.header.line, m.sent);
   under_way_[packet] = chosen ? static_cast<uint32_t>(messages.size()) : kNone;
@@ -23,12 +23,12 @@ void Trace::entered(Agent agent, uint64_t line, State before, ClientEvent event,
     changes.push_back({now, agent, line, before, event, after});
 }
 
-std::vector<Trace::Held> Trace::held() const {
-  std::vector<Held> all;
+std::vector<Trace::HeldState> Trace::held() const {
+  std::vector<HeldState> all;
   for (const auto& [line, copies] : before_)
     for (const auto& [agent, state] : copies)
       if (state != State::I) all.push_back({agent, line, state});
-  std::ranges::sort(all, {}, [](const Held& h) { return std::pair(h.line, h.agent); });
+  std::ranges::sort(all, {}, [](const HeldState& h) { return std::pair(h.line, h.agent); });
   return all;
 }
 

@@ -45,7 +45,7 @@ class Trace {
   }
 
   // --- messages (rules F, I) ---
-  struct Sent {
+  struct SentMessage {
     uint8_t kind = 0;
     Header header;
     uint32_t hart = kNone;  // the owner of the register
@@ -57,10 +57,10 @@ class Trace {
     Time head, start;  // when its head met the channel, and when it got the channel
   };
   void sent(uint32_t packet, const Header& m, Time when) {
-    sent(packet, Sent{.kind = static_cast<uint8_t>(m.kind), .header = m, .sent = when});
+    sent(packet, SentMessage{.kind = static_cast<uint8_t>(m.kind), .header = m, .sent = when});
   }
   void sent(uint32_t packet, uint8_t kind, const Header& m, uint32_t hart, Time when) {
-    sent(packet, Sent{.kind = kind, .header = m, .hart = hart, .sent = when});
+    sent(packet, SentMessage{.kind = kind, .header = m, .hart = hart, .sent = when});
   }
   void crossed(uint32_t packet, int32_t link, Time head, Time start) {
     if (const uint32_t m = under_way(packet); m != kNone)
@@ -85,12 +85,12 @@ class Trace {
     State after;
   };
   void entered(Agent agent, uint64_t line, State before, ClientEvent event, State after, Time now);
-  struct Held {
+  struct HeldState {
     Agent agent;
     uint64_t line;
     State state;
   };
-  std::vector<Held> held() const;
+  std::vector<HeldState> held() const;
 
   struct Hold {
     Agent agent;
@@ -161,7 +161,7 @@ class Trace {
     if (within(e.at)) events.push_back(e);
   }
 
-  std::vector<Sent> messages;
+  std::vector<SentMessage> messages;
   std::vector<Crossing> crossings;
   std::vector<Change> changes;
   std::vector<Hold> all_holds;
@@ -178,7 +178,7 @@ class Trace {
   uint32_t under_way(uint32_t packet) const {
     return packet < under_way_.size() ? under_way_[packet] : kNone;
   }
-  void sent(uint32_t packet, const Sent& m);
+  void sent(uint32_t packet, const SentMessage& m);
 
   const LineSize size_;
   const Time from_, until_;

@@ -70,14 +70,14 @@ void Uses::rename(int64_t kind, int64_t to) {
 }
 
 void Uses::name_callers() {
-  struct Dearest {
+  struct CostliestWait {
     Time waited = 0;
     uint32_t callers = 0;
   };
-  tsl::robin_map<uint64_t, Dearest> by_pc;
+  tsl::robin_map<uint64_t, CostliestWait> by_pc;
   rows_.each([&](const Use& use) {
     if (!use.callers) return;
-    Dearest& dearest = by_pc[use.pc];
+    CostliestWait& dearest = by_pc[use.pc];
     if (const Time waited = std::as_const(*this).cost(use).waited; waited >= dearest.waited)
       dearest = {waited, use.callers};
   });

@@ -17,7 +17,7 @@ enum : uint64_t { TIMER_ABSTIME = 1, TFD_TIMER_CANCEL_ON_SET = 2 };
 enum : uint64_t { CLOCK_BOOTTIME = 7, CLOCK_REALTIME_ALARM = 8, CLOCK_BOOTTIME_ALARM = 9 };
 constexpr uint64_t kRemovedClock = 10, kLastClock = 11;  // CLOCK_SGI_CYCLE, CLOCK_TAI
 enum : uint32_t { SIGEV_SIGNAL = 0, SIGEV_NONE = 1, SIGEV_THREAD = 2, SIGEV_THREAD_ID = 4 };
-constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kNsPerSecond = 1'000'000'000;
 
 struct Itimerspec {  // struct itimerspec
   uint64_t every[2], value[2];
@@ -55,8 +55,8 @@ Work TimerFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   if (!expired && (flags & O_NONBLOCK)) co_return -EAGAIN;
   if (!expired) {
     const WaitQueue::Member waits(ready, t);
-    const int64_t failed = co_await os.signals.wait(t, kNever, [this] { return expired > 0; });
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.signals.wait(t, kNever, [this] { return expired > 0; });
+    if (error < 0) co_return error;
   }
   const uint64_t times = std::exchange(expired, 0);
   const int64_t fault = co_await os.memory.put(t, to.address, times, sizeof times);
@@ -68,7 +68,8 @@ Itimerspec time_left(const Alarm& alarm, Time now) {
   const uint64_t period = alarm.period / 1000;
   const uint64_t remaining =
       alarm.due == kNever ? 0 : (std::max(alarm.due, now + 1000) - now) / 1000;
-  return {{period / kSecond, period % kSecond}, {remaining / kSecond, remaining % kSecond}};
+  return {{period / kNsPerSecond, period % kNsPerSecond},
+          {remaining / kNsPerSecond, remaining % kNsPerSecond}};
 }
 
 // Sets an alarm to the itimerspec at `from`, and writes the former setting to `old` unless that is
@@ -77,11 +78,11 @@ Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64
          uint64_t old) {
   Itimerspec next{};
   Time due = 0, period = 0;
-  int64_t failed = co_await os.memory.read(t, from, next);
-  if (failed == 0)
-    failed = co_await calls::read_time(os, t, from + sizeof next.every, clock, relative, due);
-  if (failed == 0) failed = co_await calls::read_duration(os, t, from, period);
-  if (failed < 0) co_return failed;
+  int64_t error = co_await os.memory.read(t, from, next);
+  if (error == 0)
+    error = co_await calls::read_time(os, t, from + sizeof next.every, clock, relative, due);
+  if (error == 0) error = co_await calls::read_duration(os, t, from, period);
+  if (error < 0) co_return error;
   const Itimerspec former = time_left(alarm, t.now());
   const bool armed = next.value[0] || next.value[1];
   os.timers.set(alarm, t.hart, armed ? std::max(due, t.now()) : kNever, period);
@@ -96,7 +97,9 @@ int64_t may_set(const Linux& os, uint64_t from, bool known) {
   Itimerspec next{};
   if (!os.memory.peek(from, {reinterpret_cast<uint8_t*>(&next), sizeof next})) return -EFAULT;
   const bool negative = (next.every[0] | next.value[0]) >> 63;
-  return !known || negative || next.every[1] >= kSecond || next.value[1] >= kSecond ? -EINVAL : 0;
+  return !known || negative || next.every[1] >= kNsPerSecond || next.value[1] >= kNsPerSecond
+             ? -EINVAL
+             : 0;
 }
 
 std::shared_ptr<TimerFd> timer_at(Linux& os, uint64_t descriptor) {
@@ -148,9 +151,9 @@ Work timerfd_create(Linux& os, Task& t) {
 }
 
 Work timerfd_settime(Linux& os, Task& t) {
-  constexpr uint32_t kKnown = TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
+  constexpr uint32_t kKnownFlags = TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
   const std::shared_ptr<TimerFd> timer = timer_at(os, t.args[0]);
-  const bool known = !(static_cast<uint32_t>(t.args[1]) & ~kKnown);
+  const bool known = !(static_cast<uint32_t>(t.args[1]) & ~kKnownFlags);
   if (const int64_t no = may_set(os, t.args[2], known); no < 0) co_return no;
   if (!timer) co_return no_timer(os, t.args[0]);
   timer->expired = 0;
@@ -171,8 +174,8 @@ Work timer_create(Linux& os, Task& t) {
     uint32_t signal, notify, tid, pad;
   } event{.value = 0, .signal = SIGALRM, .notify = SIGEV_SIGNAL, .tid = 0, .pad = 0};
   if (t.args[1]) {
-    const int64_t failed = co_await os.memory.read(t, t.args[1], event);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.memory.read(t, t.args[1], event);
+    if (error < 0) co_return error;
   }
   if (t.args[0] > kLastClock || t.args[0] == kRemovedClock) co_return -EINVAL;
   if (!has_timers(static_cast<uint32_t>(t.args[0]))) co_return -EOPNOTSUPP;
@@ -187,8 +190,8 @@ Work timer_create(Linux& os, Task& t) {
   timer->tid = event.notify == SIGEV_THREAD_ID ? event.tid : 0;
   timer->value = t.args[1] ? event.value : timer->number;
   if (timer->tid && !os.tasks.find(timer->tid)) co_return -EINVAL;
-  const int64_t failed = co_await os.memory.put(t, t.args[2], timer->number, 4);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.put(t, t.args[2], timer->number, 4);
+  if (error < 0) co_return error;
   os.timers.add(timer);
   os.posix_timers[timer->number] = timer;
   co_return 0;

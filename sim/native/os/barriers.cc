@@ -21,7 +21,7 @@ Work Barriers::fence_all(Task& by) {
     co_await by.interrupt(hart);
   }
   while (by.fences > 0) {
-    co_await by.spend(SpinLocks::kPoll);
+    co_await by.spend(SpinLocks::kPollInterval);
     const uint32_t own_hart = by.hart;
     const uint64_t line = line_of(own_hart);
     if (!locks_.cost_nothing) co_await by.load(line, 4);

@@ -16,8 +16,8 @@ Work ConsoleFile::read(Linux&, Task&, UserBuffer, uint64_t&) { co_return 0; }
 Work ConsoleFile::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
   if (!output_) co_return -EBADF;
   std::vector<uint8_t> text(std::min<uint64_t>(from.size, kMaxDeviceTransfer));
-  const int64_t failed = co_await os.memory.copy_in(t, from.address, text);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.copy_in(t, from.address, text);
+  if (error < 0) co_return error;
   os.context.services.console.text.append(text.begin(), text.end());
   co_return static_cast<int64_t>(text.size());
 }

@@ -20,8 +20,8 @@ Work DeviceFile::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   const std::size_t size = std::min<uint64_t>(to.size, kMaxDeviceTransfer);
   const bool zero = inode_->device == kZero || inode_->device == kFull;
   const std::vector<uint8_t> bytes = zero ? std::vector<uint8_t>(size) : random_bytes(os, size);
-  const int64_t failed = co_await os.memory.copy_out(t, bytes, to.address);
-  co_return failed < 0 ? failed : static_cast<int64_t>(size);
+  const int64_t error = co_await os.memory.copy_out(t, bytes, to.address);
+  co_return error < 0 ? error : static_cast<int64_t>(size);
 }
 
 Work DeviceFile::write(Linux&, Task&, UserBuffer from, uint64_t&) {

@@ -252,9 +252,9 @@ Work wait(Linux& os, Task& t, Time until) {
   // With a timeout of 0, a pending signal does not make the call fail with -EINTR.
   if (until <= t.now() && os.signals.due(t) && !epoll->has_ready(t)) co_return 0;
   const WaitQueue::Member waits(epoll->ready, t, true);
-  const int64_t failed = co_await os.signals.wait(t, until, [&] { return epoll->has_ready(t); });
-  if (failed == -ETIMEDOUT) co_return 0;
-  if (failed < 0) co_return -EINTR;
+  const int64_t error = co_await os.signals.wait(t, until, [&] { return epoll->has_ready(t); });
+  if (error == -ETIMEDOUT) co_return 0;
+  if (error < 0) co_return -EINTR;
   const uint64_t room = std::min<uint64_t>(static_cast<uint64_t>(max_events), kMostEvents);
   const uint64_t fits =
       os.memory.usable(t.args[1], room * sizeof(EpollEvent), UserMemory::Use::write);
@@ -283,8 +283,8 @@ Work epoll_ctl(Linux& os, Task& t) {
              descriptor = static_cast<uint32_t>(t.args[2]);
   EpollEvent event{};
   if (operation != EPOLL_CTL_DEL) {
-    const int64_t failed = co_await os.memory.read(t, t.args[3], event);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.memory.read(t, t.args[3], event);
+    if (error < 0) co_return error;
   }
   if (!file || !os.files.at(t.args[0])) co_return -EBADF;
   if (!file->is_watchable()) co_return -EPERM;
@@ -306,19 +306,19 @@ Work epoll_pwait(Linux& os, Task& t) {
   constexpr Time kMillisecond = 1'000'000'000;
   const auto timeout = static_cast<int32_t>(t.args[3]);
   const Time until = timeout < 0 ? kNever : t.now() + static_cast<Time>(timeout) * kMillisecond;
-  const int64_t failed = co_await mask_from(os, t, t.args[4], t.args[5]);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await mask_from(os, t, t.args[4], t.args[5]);
+  if (error < 0) co_return error;
   co_return co_await wait(os, t, until);
 }
 
 Work epoll_pwait2(Linux& os, Task& t) {
   Time until = kNever;
   if (t.args[3]) {
-    const int64_t failed = co_await read_time(os, t, t.args[3], kClockMonotonic, true, until);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await read_time(os, t, t.args[3], kClockMonotonic, true, until);
+    if (error < 0) co_return error;
   }
-  const int64_t failed = co_await mask_from(os, t, t.args[4], t.args[5]);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await mask_from(os, t, t.args[4], t.args[5]);
+  if (error < 0) co_return error;
   co_return co_await wait(os, t, until);
 }
 

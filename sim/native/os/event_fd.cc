@@ -43,8 +43,8 @@ class EventFd : public OpenFile {
 
 Work EventFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   if (to.size < sizeof count_) co_return -EINVAL;
-  const int64_t failed = co_await wait(os, t, [this] { return count_ > 0; });
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await wait(os, t, [this] { return count_ > 0; });
+  if (error < 0) co_return error;
   const uint64_t value = semaphore_ ? 1 : count_;
   count_ -= value;
   co_await ready.wake_all(os.scheduler, t, POLLOUT);
@@ -58,8 +58,8 @@ Work EventFd::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
   const int64_t fault = co_await os.memory.read(t, from.address, value);
   if (fault < 0) co_return fault;
   if (value > kMaximum) co_return -EINVAL;
-  const int64_t failed = co_await wait(os, t, [this, value] { return fits(value); });
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await wait(os, t, [this, value] { return fits(value); });
+  if (error < 0) co_return error;
   count_ += value;
   co_await ready.wake_all(os.scheduler, t, POLLIN);
   co_return static_cast<int64_t>(sizeof value);

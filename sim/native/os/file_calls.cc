@@ -35,8 +35,8 @@ Work transfer(Linux& os, Task& t, OpenFileRef file, Direction direction, uint64_
 // Returns the number of bytes transferred, or an error.
 Work transfer_parts(Linux& os, Task& t, OpenFileRef file, Direction direction, uint64_t& offset) {
   UserBuffers parts;
-  const int64_t failed = co_await read_parts(os, t, t.args[1], t.args[2], parts);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await read_parts(os, t, t.args[1], t.args[2], parts);
+  if (error < 0) co_return error;
   const auto socket = file.as<Socket>();
   const bool empty = std::ranges::all_of(parts, [](const UserBuffer& p) { return p.size == 0; });
   if (empty) co_return 0;
@@ -66,8 +66,8 @@ Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t count, UserBuffers& 
   if (count > kMostParts) co_return -EINVAL;
   for (uint64_t i = 0; i < count; ++i) {
     UserBuffer part{};
-    const int64_t failed = co_await os.memory.read(t, from + i * sizeof part, part);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.memory.read(t, from + i * sizeof part, part);
+    if (error < 0) co_return error;
     if (static_cast<int64_t>(part.size) < 0) co_return -EINVAL;
     parts.push_back(part);
   }
@@ -237,10 +237,10 @@ Work flock(Linux& os, Task& t) {
   if (operation == LOCK_UN || lock->take(*file, exclusive)) co_return 0;
   if (t.args[1] & LOCK_NB) co_return -EAGAIN;
   const WaitQueue::Member waits(lock->waits, t);
-  const int64_t failed =
+  const int64_t error =
       co_await os.signals.wait(t, kNever, [&] { return lock->take(*file, exclusive); });
-  if (failed == 0 && file->descriptors == 0) co_await unlock(os, t, *file);
-  co_return failed;
+  if (error == 0 && file->descriptors == 0) co_await unlock(os, t, *file);
+  co_return error;
 }
 
 // Checks the descriptor only, because there is no disk.
@@ -326,7 +326,7 @@ struct PartLock {  // struct flock
 // Checks the struct flock at `from`. Returns 0, or the error of F_SETLK, or of F_GETLK if
 // `is_getlk`.
 int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool is_getlk) {
-  constexpr int64_t kMost = INT64_MAX;
+  constexpr int64_t kMaxOffset = INT64_MAX;
   constexpr uint16_t kFromOffset = 1, kFromEnd = 2;  // SEEK_CUR, SEEK_END
   PartLock lock{};
   if (!os.memory.peek(from, {reinterpret_cast<uint8_t*>(&lock), sizeof lock})) return -EFAULT;
@@ -335,9 +335,9 @@ int64_t may_lock(const Linux& os, const OpenFile& file, uint64_t from, bool is_g
   if (lock.whence == kFromOffset) base = static_cast<int64_t>(file.offset);
   if (lock.whence == kFromEnd) base = file.stat().size;
   if (lock.whence > kFromEnd) return -EINVAL;
-  if (lock.begin > kMost - base) return -EOVERFLOW;
+  if (lock.begin > kMaxOffset - base) return -EOVERFLOW;
   if (base + lock.begin < 0) return -EINVAL;
-  if (lock.size > 0 && lock.size - 1 > kMost - base - lock.begin) return -EOVERFLOW;
+  if (lock.size > 0 && lock.size - 1 > kMaxOffset - base - lock.begin) return -EOVERFLOW;
   if (lock.size < 0 && base + lock.begin + lock.size < 0) return -EINVAL;
   if (lock.type > F_UNLCK) return -EINVAL;
   if (is_getlk) return 0;
@@ -373,7 +373,7 @@ int64_t set_flags(OpenFile& file, uint64_t flags) {
 // Performs a command that fails with -EBADF on a file opened with O_PATH.
 Work control(Linux& os, Task& t, OpenFileRef file) {
   const auto command = static_cast<uint32_t>(t.args[1]), number = static_cast<uint32_t>(t.args[2]);
-  int64_t failed = 0;
+  int64_t error = 0;
   switch (command) {
     case F_SETFL:
       co_return set_flags(*file.operator->(), t.args[2]);
@@ -381,9 +381,9 @@ Work control(Linux& os, Task& t, OpenFileRef file) {
     case F_SETLKW:
       co_return may_lock(os, *file, t.args[2], false);
     case F_GETLK:
-      failed = may_lock(os, *file, t.args[2], true);
-      if (failed == 0) failed = co_await os.memory.put(t, t.args[2], F_UNLCK, 2);
-      co_return failed;
+      error = may_lock(os, *file, t.args[2], true);
+      if (error == 0) error = co_await os.memory.put(t, t.args[2], F_UNLCK, 2);
+      co_return error;
     case F_SETOWN:
     case F_GETOWN:  // SIGIO is never sent
     case F_GETSIG:
@@ -444,8 +444,8 @@ Work ioctl(Linux& os, Task& t) {
   }
   if (request == kFionbio) {
     int32_t sets = 0;
-    const int64_t failed = co_await os.memory.read(t, t.args[2], sets);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.memory.read(t, t.args[2], sets);
+    if (error < 0) co_return error;
     file->flags = (file->flags & ~uint64_t{O_NONBLOCK}) | (sets ? uint64_t{O_NONBLOCK} : 0);
     co_return 0;
   }

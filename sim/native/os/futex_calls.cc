@@ -29,8 +29,8 @@ Work wait(Linux& os, Task& t, bool relative, uint32_t mask) {
   Time until = kNever;
   if (t.args[3]) {
     const uint64_t clock = t.args[1] & FUTEX_CLOCK_REALTIME ? kClockRealtime : kClockMonotonic;
-    const int64_t failed = co_await read_time(os, t, t.args[3], clock, relative, until);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await read_time(os, t, t.args[3], clock, relative, until);
+    if (error < 0) co_return error;
   }
   const auto expected = static_cast<uint32_t>(t.args[2]);
   const int64_t result = co_await os.futexes.wait(t, t.args[0], expected, until, mask);
@@ -66,8 +66,8 @@ Work check_word(Linux& os, Task& t, uint64_t word) {
 
 Work two_words(Linux& os, Task& t) {
   const bool moves = (t.args[1] & kOperation) != FUTEX_WAKE_OP;
-  const int64_t failed = co_await check_word(os, t, t.args[4]);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await check_word(os, t, t.args[4]);
+  if (error < 0) co_return error;
   if (!moves) co_return co_await wake_op(os, t);
   const bool compares = (t.args[1] & kOperation) == FUTEX_CMP_REQUEUE;
   co_return co_await requeue(os, t, compares ? std::optional(val3_of(t)) : std::nullopt);
@@ -78,14 +78,14 @@ Work two_words(Linux& os, Task& t) {
 int64_t may_call(const Linux& os, const Task& t) {
   const uint64_t operation = t.args[1] & kOperation;
   const bool waits = operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
-  constexpr uint64_t kSecond = 1'000'000'000;  // ns
+  constexpr uint64_t kNsPerSecond = 1'000'000'000;  // ns
   struct {
     uint64_t seconds, nanoseconds;
   } time{};
   if (waits && t.args[3]) {
     if (!os.memory.peek(t.args[3], {reinterpret_cast<uint8_t*>(&time), sizeof time}))
       return -EFAULT;
-    if (time.seconds >> 63 || time.nanoseconds >= kSecond) return -EINVAL;
+    if (time.seconds >> 63 || time.nanoseconds >= kNsPerSecond) return -EINVAL;
   }
   if ((t.args[1] & FUTEX_CLOCK_REALTIME) && operation != FUTEX_WAIT_BITSET) return -ENOSYS;
   const bool known = waits || operation == FUTEX_WAKE || operation == FUTEX_WAKE_BITSET ||
@@ -103,8 +103,8 @@ int64_t may_call(const Linux& os, const Task& t) {
 
 Work futex(Linux& os, Task& t) {
   if (const int64_t no = may_call(os, t); no < 0) co_return no;
-  const int64_t failed = co_await check_word(os, t, t.args[0]);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await check_word(os, t, t.args[0]);
+  if (error < 0) co_return error;
   switch (t.args[1] & kOperation) {
     case FUTEX_WAIT:
       co_return co_await wait(os, t, true, Futexes::kAny);

@@ -96,8 +96,8 @@ Work Futexes::wake_all(Task& by, const std::vector<Task*>& tasks) {
 Work Futexes::wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32_t mask) {
   const std::size_t b = bucket_of(word);
   if (mask == 0) co_return -EINVAL;
-  const int64_t failed = co_await memory_.reach(t, word, 4);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await memory_.reach(t, word, 4);
+  if (error < 0) co_return error;
   co_await locks_.lock(t, bucket(b));
   co_await t.fence();
   const auto value = static_cast<uint32_t>(co_await t.load(word, 4));
@@ -152,8 +152,8 @@ Work Futexes::unlock_both(Task& t, std::size_t a, std::size_t b) {
 Work Futexes::requeue(Task& t, const Requeue& arguments) {
   const std::size_t a = bucket_of(arguments.from), b = bucket_of(arguments.to);
   if (arguments.to % 4 != 0) co_return -EINVAL;
-  const int64_t failed = co_await memory_.reach(t, arguments.from, 4);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await memory_.reach(t, arguments.from, 4);
+  if (error < 0) co_return error;
   co_await lock_both(t, a, b);
   co_await t.fence();
   bool differs = false;
@@ -177,8 +177,8 @@ Work Futexes::requeue(Task& t, const Requeue& arguments) {
 Work Futexes::wake_op(Task& t, const WakeOp& arguments) {
   const std::size_t a = bucket_of(arguments.first), b = bucket_of(arguments.second);
   if (arguments.second % 4 != 0) co_return -EINVAL;
-  const int64_t failed = co_await memory_.reach(t, arguments.second, 4);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await memory_.reach(t, arguments.second, 4);
+  if (error < 0) co_return error;
   co_await lock_both(t, a, b);
   uint64_t old = co_await t.load(arguments.second, 4);
   for (uint64_t compared = ~uint64_t{0}; compared != old;) {

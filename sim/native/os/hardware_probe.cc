@@ -91,10 +91,10 @@ Work write_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t pair_address = pairs + i * sizeof(Pair);
     int64_t key = 0;
-    int64_t failed = co_await os.memory.read(t, pair_address, key);
-    if (failed == 0)
-      failed = co_await os.memory.write(t, answer(key, !t.thread->weak_order()), pair_address);
-    if (failed < 0) co_return failed;
+    int64_t error = co_await os.memory.read(t, pair_address, key);
+    if (error == 0)
+      error = co_await os.memory.write(t, answer(key, !t.thread->weak_order()), pair_address);
+    if (error < 0) co_return error;
   }
   co_return 0;
 }
@@ -106,12 +106,12 @@ Work compare_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t pair_address = pairs + i * sizeof(Pair);
     Pair wanted{};
-    int64_t failed = co_await os.memory.read(t, pair_address, wanted);
-    if (failed < 0) co_return failed;
+    int64_t error = co_await os.memory.read(t, pair_address, wanted);
+    if (error < 0) co_return error;
     const Pair has = answer(wanted.key, !t.thread->weak_order());
     all &= meets(has, wanted) && has.key >= 0;
-    if (has.key < 0) failed = co_await os.memory.write(t, has, pair_address);
-    if (failed < 0) co_return failed;
+    if (has.key < 0) error = co_await os.memory.write(t, has, pair_address);
+    if (error < 0) co_return error;
   }
   co_return all;
 }
@@ -135,8 +135,8 @@ Work riscv_hwprobe(Linux& os, Task& t) {
   if (!selects_harts && !bytes && !cpus) co_return co_await write_values(os, t, pairs, count);
   const std::size_t harts = os.context.harts.size();
   std::vector<uint8_t> set(std::min<uint64_t>(bytes, (harts + 63) / 64 * 8));
-  const int64_t failed = co_await os.memory.copy_in(t, cpus, set);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.copy_in(t, cpus, set);
+  if (error < 0) co_return error;
   if (!selects_harts && is_empty(set)) co_return -EINVAL;
   keep_online(set, harts);
   if (!selects_harts && is_empty(set)) co_return -EINVAL;

@@ -54,7 +54,7 @@ Work SpinLocks::wait_while(Flow& by, uint64_t address, uint64_t bits) const {
   for (;;) {
     const uint64_t seen = co_await by.load(address, 4);
     if (!(seen & bits)) co_return 0;
-    co_await by.spend(kPoll);
+    co_await by.spend(kPollInterval);
   }
 }
 
@@ -63,7 +63,7 @@ Work SpinLocks::wait_for(Flow& by, uint64_t address) const {
   for (;;) {
     const uint64_t seen = co_await by.load(address, 4);
     if (seen) co_return static_cast<int64_t>(seen);
-    co_await by.spend(kPoll);
+    co_await by.spend(kPollInterval);
   }
 }
 

@@ -29,7 +29,7 @@ inline uint64_t bucket(std::size_t number, unsigned line) { return kBuckets + nu
 // one queue node for each hart is enough, where Linux has four.
 class SpinLocks {
  public:
-  static constexpr Time kPoll = 10'000;  // ps between two loads of a polled line
+  static constexpr Time kPollInterval = 10'000;  // ps between two loads of a polled line
 
   // `line` is the line size in bytes. With `cost_nothing`, locks take no time, and no line of the
   // kernel is accessed (K4.3).

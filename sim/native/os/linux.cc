@@ -93,7 +93,7 @@ void Linux::begin(const std::vector<Thread*>& harts) {
 }
 
 void Linux::prepare(Thread& thread) {
-  thread.hart.ram = 0;
+  thread.hart.ram_begin = 0;
   thread.hart.stack = {};
   thread.hart.set_mode(Mode::user);
   thread.hart.write_csr(CsrNumber::mcounteren, kCounters);
@@ -126,14 +126,14 @@ void Linux::born(const Task& parent, Task& child) {
   child.born = parent.now();
   const Observed& observed = parent.thread->core.observed;
   if (observed && context.process().unmarked && tasks.alive() == 2)
-    observed->several_threads(child.born);
+    observed->note_several_threads(child.born);
 }
 
 void Linux::died(Task& task) {
   task.died = task.now();
   const Observed& observed = task.thread->core.observed;
   if (observed && context.process().unmarked && tasks.alive() == 1)
-    observed->one_thread(task.thread->id, task.died);
+    observed->note_one_thread(task.thread->id, task.died);
 }
 
 bool Linux::has_progressed() {
@@ -233,8 +233,8 @@ Work Linux::fault(Task& t, Fatal why) {
     info = {SIGSEGV, number, address};
     if (number < 0) info = {SIGBUS, -number, address};
   }
-  const int64_t failed = co_await signals.force(t, info);
-  if (failed < 0) {  // no handler, or the signal is blocked: the signal ends the process
+  const int64_t error = co_await signals.force(t, info);
+  if (error < 0) {  // no handler, or the signal is blocked: the signal ends the process
     co_await t.give_up(describe(t, why));
   }
   co_return 0;

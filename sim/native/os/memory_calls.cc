@@ -117,8 +117,8 @@ Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
   uint64_t begin = base ? *base + offset : t.args[0];
   if (t.args[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
     if (base && begin != t.args[0]) co_return -ENOMEM;
-    const int64_t failed = base ? 0 : co_await find_range(os, t, begin, size);
-    if (failed < 0) co_return failed;
+    const int64_t error = base ? 0 : co_await find_range(os, t, begin, size);
+    if (error < 0) co_return error;
   } else if (!base) {
     begin = space.find_room(whole + kGrowthBytes);
     if (!begin) co_return -ENOMEM;
@@ -164,9 +164,9 @@ Work mmap(Linux& os, Task& t) {
     if (open->is_regular()) file = open->inode();
   }
   if (t.args[1] == 0) co_return -EINVAL;
-  int64_t failed = may_place(os, t, size);
-  if (failed == 0) failed = may_map(t, open);
-  if (failed < 0) co_return failed;
+  int64_t error = may_place(os, t, size);
+  if (error == 0) error = may_map(t, open);
+  if (error < 0) co_return error;
   const bool is_shared = t.args[3] & MAP_SHARED;
   // A file whose bytes cannot change is mapped as if privately: a read-only one, or one that is
   // open for reading and was never changed.
@@ -175,16 +175,16 @@ Work mmap(Linux& os, Task& t) {
   co_await os.locks.lock(t, kernel_lines::kSpace);
   uint64_t begin = 0;
   if (maps_shared) {
-    failed = co_await share(os, t, file, size);
-    begin = static_cast<uint64_t>(failed);
+    error = co_await share(os, t, file, size);
+    begin = static_cast<uint64_t>(error);
   } else {
-    failed = co_await find_range(os, t, begin, size);
+    error = co_await find_range(os, t, begin, size);
     Space::Area area{.end = begin + size, .rights = static_cast<unsigned>(t.args[2] & kAllRights)};
     area.private_file = file, area.base = begin - t.args[5], area.shared = is_shared && !file;
-    if (failed == 0) os.memory.space.map(begin, area);
+    if (error == 0) os.memory.space.map(begin, area);
   }
   co_await os.locks.unlock(t, kernel_lines::kSpace);
-  co_return failed < 0 ? failed : static_cast<int64_t>(begin);
+  co_return error < 0 ? error : static_cast<int64_t>(begin);
 }
 
 Work munmap(Linux& os, Task& t) {
@@ -201,12 +201,12 @@ Work munmap(Linux& os, Task& t) {
 // returns -ENOMEM, as Linux does. Pages with PROT_NONE are hidden, so that their next access traps
 // and is checked.
 Work mprotect(Linux& os, Task& t) {
-  constexpr uint64_t kKnown = kAllRights | 8;  // PROT_SEM
+  constexpr uint64_t kKnownFlags = kAllRights | 8;  // PROT_SEM
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]), end = begin + size;
   if (begin % Space::kPage != 0) co_return -EINVAL;
   if (t.args[1] == 0) co_return 0;
   if (end <= begin) co_return -ENOMEM;
-  if (t.args[2] & ~kKnown) co_return -EINVAL;
+  if (t.args[2] & ~kKnownFlags) co_return -EINVAL;
   if (begin >= Space::kEnd) co_return -ENOMEM;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   const uint64_t last = os.memory.space.mapped_until(begin, std::min(end, Space::kEnd));
@@ -254,8 +254,8 @@ Work for_areas(const Space& space, uint64_t begin, uint64_t end, Part part) {
       continue;
     }
     const uint64_t part_end = std::min(area->end, end);
-    const int64_t failed = co_await part(address, part_end, *area);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await part(address, part_end, *area);
+    if (error < 0) co_return error;
     address = part_end;
   }
   co_return all_mapped ? 0 : -ENOMEM;
@@ -324,19 +324,20 @@ Work mremap(Linux& os, Task& t) {
     co_await os.locks.unlock(t, kernel_lines::kSpace);
     co_return moved < 0 ? moved : static_cast<int64_t>(t.args[4]);
   }
-  const int64_t failed = find_place(os, t.args, before, after, to);
-  if (failed == 0) co_await resize(os, t, {begin, begin + before}, {to, to + after});
+  const int64_t error = find_place(os, t.args, before, after, to);
+  if (error == 0) co_await resize(os, t, {begin, begin + before}, {to, to + after});
   co_await os.locks.unlock(t, kernel_lines::kSpace);
-  co_return failed ? failed : static_cast<int64_t>(to);
+  co_return error ? error : static_cast<int64_t>(to);
 }
 
 // Checks the arguments only, because there is no disk.
 Work msync(Linux& os, Task& t) {
   enum : uint32_t { MS_ASYNC_ = 1, MS_INVALIDATE_ = 2, MS_SYNC_ = 4 };
-  constexpr uint32_t kBoth = MS_ASYNC_ | MS_SYNC_;
+  constexpr uint32_t kSyncAndAsync = MS_ASYNC_ | MS_SYNC_;
   const auto flags = static_cast<uint32_t>(t.args[2]);
   const uint64_t begin = t.args[0], end = begin + Space::up(t.args[1]);
-  if ((flags & ~(kBoth | MS_INVALIDATE_)) || begin % Space::kPage || (flags & kBoth) == kBoth)
+  if ((flags & ~(kSyncAndAsync | MS_INVALIDATE_)) || begin % Space::kPage ||
+      (flags & kSyncAndAsync) == kSyncAndAsync)
     co_return -EINVAL;
   if (end < begin) co_return -ENOMEM;
   co_return end == begin || os.memory.space.is_mapped(begin, end) ? 0 : -ENOMEM;
@@ -357,9 +358,9 @@ int64_t may_lock(const Linux& os, const Task& t, bool locks) {
 Work mlock(Linux& os, Task& t) { co_return may_lock(os, t, true); }
 Work munlock(Linux& os, Task& t) { co_return may_lock(os, t, false); }
 Work mlockall(Linux&, Task& t) {
-  constexpr uint32_t kOnFault = 4, kKnown = 1 | 2 | kOnFault;  // MCL_CURRENT, MCL_FUTURE
+  constexpr uint32_t kOnFault = 4, kKnownFlags = 1 | 2 | kOnFault;  // MCL_CURRENT, MCL_FUTURE
   const auto flags = static_cast<uint32_t>(t.args[0]);
-  co_return !flags || (flags & ~kKnown) || flags == kOnFault ? -EINVAL : 0;
+  co_return !flags || (flags & ~kKnownFlags) || flags == kOnFault ? -EINVAL : 0;
 }
 Work munlockall(Linux&, Task&) { co_return 0; }
 

@@ -55,26 +55,26 @@ int64_t walk_from(Linux& os, uint64_t directory, const std::string& path, LinkPo
   InodeRef from = os.files.tree.root();
   if (path.empty()) return -ENOENT;
   if (path[0] != '/')
-    if (const int64_t failed = node_at(os, directory, from); failed < 0) return failed;
+    if (const int64_t error = node_at(os, directory, from); error < 0) return error;
   found = os.files.tree.walk(from, path, how);
   return found.error;
 }
 // Reads the path at `text`, and walks along it in the same way.
 Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, LinkPolicy how, Found& found) {
   std::string path;
-  const int64_t failed = co_await os.memory.copy_text(t, text, path);
-  co_return failed < 0 ? failed : walk_from(os, directory, path, how, found);
+  const int64_t error = co_await os.memory.copy_text(t, text, path);
+  co_return error < 0 ? error : walk_from(os, directory, path, how, found);
 }
 // Walks to a node that must exist. With AT_EMPTY_PATH among the flags, an empty path leads to the
 // descriptor's own node.
 Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, LinkPolicy how, Found& found,
           uint64_t flags = 0) {
   std::string path;
-  int64_t failed = co_await os.memory.copy_text(t, text, path);
-  if (failed < 0) co_return failed;
+  int64_t error = co_await os.memory.copy_text(t, text, path);
+  if (error < 0) co_return error;
   if (path.empty() && (flags & AT_EMPTY_PATH)) co_return node_at(os, directory, found.node);
-  failed = walk_from(os, directory, path, how, found);
-  if (failed < 0) co_return failed;
+  error = walk_from(os, directory, path, how, found);
+  if (error < 0) co_return error;
   if (!found.node) co_return -ENOENT;
   co_return found.slash && !found.node->is_directory() ? -ENOTDIR : 0;
 }
@@ -83,8 +83,8 @@ Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, LinkPolicy how,
 Work enter_new(Linux& os, Task& t, uint64_t directory, uint64_t text, InodeRef node,
                bool makes_directory = false) {
   Found found;
-  const int64_t failed = co_await walk(os, t, directory, text, LinkPolicy::name_only, found);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await walk(os, t, directory, text, LinkPolicy::name_only, found);
+  if (error < 0) co_return error;
   if (found.is_too_long()) co_return -ENAMETOOLONG;
   if (found.node) co_return -EEXIST;
   if (found.slash && !makes_directory) co_return -ENOENT;
@@ -143,9 +143,9 @@ OpenFileRef make_open_file(Linux& os, const Task& t, InodeRef node, uint64_t fla
 // Returns the open flags without those that Linux ignores: unknown ones, and, with O_PATH, all but
 // the four below.
 uint64_t known_flags(uint64_t flags) {
-  constexpr uint64_t kKnown = 0x7fffc3;  // VALID_OPEN_FLAGS
+  constexpr uint64_t kKnownFlags = 0x7fffc3;  // VALID_OPEN_FLAGS
   constexpr uint64_t kOfPaths = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  return flags & O_PATH ? flags & kOfPaths : (flags & kKnown) | O_LARGEFILE;
+  return flags & O_PATH ? flags & kOfPaths : (flags & kKnownFlags) | O_LARGEFILE;
 }
 // Returns whether the combination of open flags is valid (Linux's build_open_flags).
 bool is_valid_combination(uint64_t flags) {
@@ -196,12 +196,12 @@ Work openat(Linux& os, Task& t) {
   Found found;
   std::string path;
   if (!is_valid_combination(flags)) co_return -EINVAL;
-  int64_t failed = co_await os.memory.copy_text(t, t.args[1], path);
-  if (failed == 0 && path.empty()) failed = -ENOENT;
-  if (failed < 0) co_return failed;
+  int64_t error = co_await os.memory.copy_text(t, t.args[1], path);
+  if (error == 0 && path.empty()) error = -ENOENT;
+  if (error < 0) co_return error;
   if (!os.files.has_room(os.limits.descriptors())) co_return -EMFILE;
-  failed = walk_from(os, t.args[0], path, how_to_open(flags), found);
-  if (failed < 0) co_return failed;
+  error = walk_from(os, t.args[0], path, how_to_open(flags), found);
+  if (error < 0) co_return error;
   if ((flags & O_TMPFILE) == O_TMPFILE) {
     if (!found.node || !found.node->is_directory()) co_return found.node ? -ENOTDIR : -ENOENT;
     found.node = os.files.tree.make(Inode::Kind::file, masked_mode(os, t.args[3]));
@@ -220,9 +220,9 @@ Work openat(Linux& os, Task& t) {
 Work memfd_create(Linux& os, Task& t) {
   // MFD_CLOEXEC, MFD_ALLOW_SEALING, MFD_NOEXEC_SEAL, MFD_EXEC; there are no huge pages.
   constexpr uint64_t kCloses = 1, kSealable = 2, kNoExecution = 8;
-  constexpr uint64_t kNotBoth = kNoExecution | 16, kKnown = kCloses | kSealable | kNotBoth;
+  constexpr uint64_t kNotBoth = kNoExecution | 16, kKnownFlags = kCloses | kSealable | kNotBoth;
   const auto flags = static_cast<uint32_t>(t.args[1]);
-  if ((flags & ~kKnown) || (flags & kNotBoth) == kNotBoth) co_return -EINVAL;
+  if ((flags & ~kKnownFlags) || (flags & kNotBoth) == kNotBoth) co_return -EINVAL;
   if (os.memory.usable(t.args[0], 1, UserMemory::Use::read) == 0) co_return -EFAULT;
   const InodeRef node = os.files.tree.make(Inode::Kind::file, flags & kNoExecution ? 0666 : 0777);
   node->links = 0;
@@ -254,8 +254,8 @@ Work write_statfs(Linux& os, Task& t, uint64_t to) {
 
 Work statfs(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], LinkPolicy::follow, found);
-  co_return failed < 0 ? failed : co_await write_statfs(os, t, t.args[1]);
+  const int64_t error = co_await find(os, t, AT_FDCWD, t.args[0], LinkPolicy::follow, found);
+  co_return error < 0 ? error : co_await write_statfs(os, t, t.args[1]);
 }
 
 Work fstatfs(Linux& os, Task& t) {
@@ -295,20 +295,20 @@ static_assert(sizeof(StatX) == 256);
 // Finds the file that newfstatat or statx names, and sets `stat` to its description.
 Work describe(Linux& os, Task& t, uint64_t flags, Stat& stat) {
   uint8_t first = 0;
-  int64_t failed = 0;
+  int64_t error = 0;
   const bool may_be_empty = flags & AT_EMPTY_PATH;
-  if (t.args[1] || !may_be_empty) failed = co_await os.memory.copy_in(t, t.args[1], {&first, 1});
-  if (failed == 0 && first == 0 && may_be_empty) {
+  if (t.args[1] || !may_be_empty) error = co_await os.memory.copy_in(t, t.args[1], {&first, 1});
+  if (error == 0 && first == 0 && may_be_empty) {
     const OpenFileRef file = os.files.any_at(t.args[0]);
     if (!file && !is_working(t.args[0])) co_return -EBADF;
     stat = file ? file->stat() : Stat::of(*os.files.working);
     co_return 0;
   }
   Found found;
-  failed = co_await find(os, t, t.args[0], t.args[1],
-                         flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow,
-                         found);
-  if (failed < 0) co_return failed;
+  error = co_await find(os, t, t.args[0], t.args[1],
+                        flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow,
+                        found);
+  if (error < 0) co_return error;
   stat = Stat::of(*found.node);
   co_return 0;
 }
@@ -320,8 +320,8 @@ constexpr uint32_t kStatFlags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY
 Work newfstatat(Linux& os, Task& t) {
   Stat stat;
   if (static_cast<uint32_t>(t.args[3]) & ~kStatFlags) co_return -EINVAL;
-  const int64_t failed = co_await describe(os, t, t.args[3], stat);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await describe(os, t, t.args[3], stat);
+  if (error < 0) co_return error;
   co_return co_await os.memory.write(t, stat, t.args[2]);
 }
 
@@ -329,8 +329,8 @@ Work statx(Linux& os, Task& t) {
   const auto flags = static_cast<uint32_t>(t.args[2]), asked = static_cast<uint32_t>(t.args[3]);
   Stat stat;
   if ((flags & ~kStatFlags) || (flags & kSync) == kSync || asked >> 31) co_return -EINVAL;
-  const int64_t failed = co_await describe(os, t, flags, stat);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await describe(os, t, flags, stat);
+  if (error < 0) co_return error;
   const StatX all(stat, asked);
   co_return co_await os.memory.write(t, all, t.args[4]);
 }
@@ -338,13 +338,13 @@ Work statx(Linux& os, Task& t) {
 namespace {
 Work may_access(Linux& os, Task& t, uint64_t flags) {
   constexpr uint32_t kAnyAccess = 7;  // R_OK, W_OK, X_OK
-  constexpr uint32_t kKnown = AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
+  constexpr uint32_t kKnownFlags = AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
   Found found;
   if (static_cast<uint32_t>(t.args[2]) & ~kAnyAccess) co_return -EINVAL;
-  if (static_cast<uint32_t>(flags) & ~kKnown) co_return -EINVAL;
+  if (static_cast<uint32_t>(flags) & ~kKnownFlags) co_return -EINVAL;
   const LinkPolicy how = flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
+  if (error < 0) co_return error;
   co_return (t.args[2] & W_OK) && found.node->sealed ? -EROFS : 0;
 }
 }  // namespace
@@ -354,9 +354,9 @@ Work faccessat2(Linux& os, Task& t) { co_return co_await may_access(os, t, t.arg
 Work readlinkat(Linux& os, Task& t) {
   Found found;
   if (static_cast<int32_t>(t.args[3]) <= 0) co_return -EINVAL;
-  const int64_t failed =
+  const int64_t error =
       co_await find(os, t, t.args[0], t.args[1], LinkPolicy::no_follow, found, AT_EMPTY_PATH);
-  if (failed < 0) co_return failed;
+  if (error < 0) co_return error;
   const bool is_own = !found.directory;  // an empty path: the descriptor's own node
   if (found.node->kind != Inode::Kind::link) co_return is_own ? -ENOENT : -EINVAL;
   const std::string& target = found.node->target;
@@ -368,8 +368,8 @@ Work readlinkat(Linux& os, Task& t) {
 
 Work symlinkat(Linux& os, Task& t) {
   const InodeRef link = os.files.tree.make(Inode::Kind::link, 0777);
-  const int64_t failed = co_await os.memory.copy_text(t, t.args[0], link->target);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.copy_text(t, t.args[0], link->target);
+  if (error < 0) co_return error;
   if (link->target.empty()) co_return -ENOENT;
   co_return co_await enter_new(os, t, t.args[1], t.args[2], link);
 }
@@ -378,11 +378,11 @@ Work linkat(Linux& os, Task& t) {
   Found found;
   const LinkPolicy how = t.args[4] & AT_SYMLINK_FOLLOW ? LinkPolicy::follow : LinkPolicy::no_follow;
   if (t.args[4] & ~uint64_t{AT_SYMLINK_FOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
-  int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, t.args[4]);
-  if (failed < 0) co_return failed;
-  failed = co_await enter_new(os, t, t.args[2], t.args[3], found.node);
-  if (failed == 0) ++found.node->links;
-  co_return failed;
+  int64_t error = co_await find(os, t, t.args[0], t.args[1], how, found, t.args[4]);
+  if (error < 0) co_return error;
+  error = co_await enter_new(os, t, t.args[2], t.args[3], found.node);
+  if (error == 0) ++found.node->links;
+  co_return error;
 }
 
 Work mkdirat(Linux& os, Task& t) {
@@ -394,8 +394,8 @@ Work unlinkat(Linux& os, Task& t) {
   const bool directory = t.args[2] & AT_REMOVEDIR;
   Found found;
   if (t.args[2] & ~uint64_t{AT_REMOVEDIR}) co_return -EINVAL;
-  const int64_t failed = co_await walk(os, t, t.args[0], t.args[1], LinkPolicy::name_only, found);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await walk(os, t, t.args[0], t.args[1], LinkPolicy::name_only, found);
+  if (error < 0) co_return error;
   if (found.name.empty() && directory)
     co_return found.last.empty() ? -EBUSY : found.last == "." ? -EINVAL : -ENOTEMPTY;
   if (found.name.empty()) co_return -EISDIR;
@@ -410,12 +410,13 @@ Work unlinkat(Linux& os, Task& t) {
 }
 
 Work renameat2(Linux& os, Task& t) {
-  constexpr uint64_t kBoth = RENAME_NOREPLACE | RENAME_EXCHANGE;
+  constexpr uint64_t kExclusiveFlags = RENAME_NOREPLACE | RENAME_EXCHANGE;
   Found from, to;
-  if ((t.args[4] & ~kBoth) || (t.args[4] & kBoth) == kBoth) co_return -EINVAL;
-  int64_t failed = co_await walk(os, t, t.args[0], t.args[1], LinkPolicy::name_only, from);
-  if (failed == 0) failed = co_await walk(os, t, t.args[2], t.args[3], LinkPolicy::name_only, to);
-  if (failed < 0) co_return failed;
+  if ((t.args[4] & ~kExclusiveFlags) || (t.args[4] & kExclusiveFlags) == kExclusiveFlags)
+    co_return -EINVAL;
+  int64_t error = co_await walk(os, t, t.args[0], t.args[1], LinkPolicy::name_only, from);
+  if (error == 0) error = co_await walk(os, t, t.args[2], t.args[3], LinkPolicy::name_only, to);
+  if (error < 0) co_return error;
   FileTree& tree = os.files.tree;
   if (const int64_t may = may_replace(tree, from, to, t.args[4]); may < 0) co_return may;
   if (from.node == to.node) co_return 0;
@@ -432,8 +433,8 @@ Work renameat2(Linux& os, Task& t) {
 
 Work chdir(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], LinkPolicy::follow, found);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await find(os, t, AT_FDCWD, t.args[0], LinkPolicy::follow, found);
+  if (error < 0) co_return error;
   if (!found.node->is_directory()) co_return -ENOTDIR;
   os.files.working = found.node;
   co_return 0;
@@ -454,8 +455,8 @@ Work getcwd(Linux& os, Task& t) {
   if (size > FileTree::kLongestPath) co_return -ENAMETOOLONG;
   if (t.args[1] < size) co_return -ERANGE;
   const auto* const bytes = reinterpret_cast<const uint8_t*>(path.c_str());
-  const int64_t failed = co_await os.memory.copy_out(t, {bytes, size}, t.args[0]);
-  co_return failed < 0 ? failed : static_cast<int64_t>(size);
+  const int64_t error = co_await os.memory.copy_out(t, {bytes, size}, t.args[0]);
+  co_return error < 0 ? error : static_cast<int64_t>(size);
 }
 
 Work umask(Linux& os, Task& t) {
@@ -466,8 +467,8 @@ Work umask(Linux& os, Task& t) {
 
 Work fchmodat(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], LinkPolicy::follow, found);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await find(os, t, t.args[0], t.args[1], LinkPolicy::follow, found);
+  if (error < 0) co_return error;
   if (found.node->sealed) co_return -EROFS;
   if (!may_change_mode(*found.node, t.args[2])) co_return -EPERM;
   found.node->mode = static_cast<uint32_t>(t.args[2] & 07777);
@@ -477,8 +478,8 @@ Work fchmodat(Linux& os, Task& t) {
 Work truncate(Linux& os, Task& t) {
   Found found;
   if (static_cast<int64_t>(t.args[1]) < 0) co_return -EINVAL;
-  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], LinkPolicy::follow, found);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await find(os, t, AT_FDCWD, t.args[0], LinkPolicy::follow, found);
+  if (error < 0) co_return error;
   if (found.node->sealed) co_return -EROFS;
   if (found.node->is_directory()) co_return -EISDIR;
   co_return co_await resize(os, t, found.node, t.args[1]);
@@ -492,10 +493,11 @@ bool are_times_readable(const Linux& os, uint64_t from) {
   return !from || os.memory.peek(from, times);
 }
 bool are_times_valid(const Linux& os, uint64_t from) {
-  constexpr uint64_t kSecond = 1'000'000'000, kNow = (1 << 30) - 1, kOmit = (1 << 30) - 2;  // ns
+  constexpr uint64_t kNsPerSecond = 1'000'000'000, kNow = (1 << 30) - 1,
+                     kOmit = (1 << 30) - 2;  // ns
   std::array<uint64_t, 4> times{};
   if (from) os.memory.peek(from, {reinterpret_cast<uint8_t*>(times.data()), sizeof times});
-  const auto is_time = [](uint64_t ns) { return ns < kSecond || ns == kNow || ns == kOmit; };
+  const auto is_time = [](uint64_t ns) { return ns < kNsPerSecond || ns == kNow || ns == kOmit; };
   return is_time(times[1]) && is_time(times[3]);
 }
 
@@ -515,8 +517,8 @@ Work utimensat(Linux& os, Task& t) {
   }
   if (flags & ~uint64_t{AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
   const LinkPolicy how = flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
+  if (error < 0) co_return error;
   if (!are_times_valid(os, t.args[2])) co_return -EINVAL;
   co_return found.node->sealed ? -EROFS : 0;
 }
@@ -527,14 +529,15 @@ Work fchownat(Linux& os, Task& t) {
   Found found;
   if (flags & ~uint64_t{AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
   const LinkPolicy how = flags & AT_SYMLINK_NOFOLLOW ? LinkPolicy::no_follow : LinkPolicy::follow;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await find(os, t, t.args[0], t.args[1], how, found, flags);
+  if (error < 0) co_return error;
   co_return found.node->sealed ? -EROFS : 0;
 }
 
 Work getdents64(Linux& os, Task& t) {
-  constexpr uint8_t kTypes[] = {8, 4, 10, 2, 8, 12};  // DT_REG, _DIR, _LNK, _CHR, _SOCK; by kind
-  constexpr std::size_t kHead = 19;                   // d_ino, d_off, d_reclen, d_type
+  constexpr uint8_t kDirentTypes[] = {8, 4, 10,
+                                      2, 8, 12};  // DT_REG, _DIR, _LNK, _CHR, _SOCK; by kind
+  constexpr std::size_t kHeadBytes = 19;          // d_ino, d_off, d_reclen, d_type
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
   const InodeRef directory = file->inode();
@@ -547,19 +550,19 @@ Work getdents64(Linux& os, Task& t) {
   std::vector<uint8_t> all;
   for (; file->offset < entries.size(); ++file->offset) {
     const auto& [name, node] = entries[file->offset];
-    const std::size_t begin = all.size(), size = (kHead + name.size() + 1 + 7) / 8 * 8;
+    const std::size_t begin = all.size(), size = (kHeadBytes + name.size() + 1 + 7) / 8 * 8;
     if (begin + size > t.args[2]) break;
     all.resize(begin + size);
     const uint64_t head[2] = {node->number, file->offset + 1};
     const auto length = static_cast<uint16_t>(size);
     std::memcpy(&all[begin], head, sizeof head);
     std::memcpy(&all[begin + 16], &length, sizeof length);
-    all[begin + 18] = kTypes[static_cast<std::size_t>(node->kind)];
-    std::memcpy(&all[begin + kHead], name.data(), name.size());
+    all[begin + 18] = kDirentTypes[static_cast<std::size_t>(node->kind)];
+    std::memcpy(&all[begin + kHeadBytes], name.data(), name.size());
   }
   if (all.empty()) co_return file->offset < entries.size() ? -EINVAL : 0;
-  const int64_t failed = co_await os.memory.copy_out(t, all, t.args[1]);
-  co_return failed < 0 ? failed : static_cast<int64_t>(all.size());
+  const int64_t error = co_await os.memory.copy_out(t, all, t.args[1]);
+  co_return error < 0 ? error : static_cast<int64_t>(all.size());
 }
 
 }  // namespace uncore::calls

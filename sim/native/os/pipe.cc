@@ -36,7 +36,7 @@ class ReadEnd : public PipeEnd {
   using PipeEnd::PipeEnd;
 
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t&) override {
-    Stream::Received received;
+    Stream::ReceiveResult received;
     co_return co_await stream_->receive(os, t, *this, UserBuffers(1, to), io_options(), received);
   }
   Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return 0; }  // never called
@@ -75,23 +75,23 @@ Work calls::give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second,
   const int64_t second_number = os.files.open(second, limit, flags);
   const int32_t numbers[2] = {static_cast<int32_t>(first_number),
                               static_cast<int32_t>(second_number)};
-  const int64_t failed =
+  const int64_t error =
       second_number < 0 ? second_number : co_await os.memory.write(t, numbers, to);
-  if (failed == 0) co_return 0;
+  if (error == 0) co_return 0;
   os.files.set(static_cast<uint64_t>(first_number), {});
   if (second_number >= 0) os.files.set(static_cast<uint64_t>(second_number), {});
-  co_return failed;
+  co_return error;
 }
 
 int64_t calls::resize_pipe(const OpenFileRef& file, bool sets, uint32_t bytes) {
-  constexpr uint32_t kPage = AddressSpace::kPage, kMost = 1 << 20;  // fs.pipe-max-size
+  constexpr uint32_t kPage = AddressSpace::kPage, kMaxPipeBytes = 1 << 20;  // fs.pipe-max-size
   const auto pipe = file.as<PipeEnd>();
   if (!pipe) return -EBADF;
   Stream& stream = pipe->stream();
   if (!sets) return static_cast<int64_t>(stream.room());
   if (bytes > uint32_t{1} << 31) return -EINVAL;
   const std::size_t room = std::bit_ceil(std::max(bytes, kPage));
-  if (room > kMost && room > stream.room()) return -EPERM;
+  if (room > kMaxPipeBytes && room > stream.room()) return -EPERM;
   if (room < stream.filled_bytes()) return -EBUSY;
   stream.set_room(room);
   return static_cast<int64_t>(room);

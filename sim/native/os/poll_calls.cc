@@ -12,9 +12,9 @@ Work mask_from(Linux& os, Task& t, uint64_t from, uint64_t size) {
   uint64_t set = 0;
   if (!from) co_return 0;
   if (size != sizeof set) co_return -EINVAL;
-  const int64_t failed = co_await os.memory.read(t, from, set);
-  if (failed == 0) os.signals.mask_in_call(t, set);
-  co_return failed;
+  const int64_t error = co_await os.memory.read(t, from, set);
+  if (error == 0) os.signals.mask_in_call(t, set);
+  co_return error;
 }
 
 namespace {
@@ -36,12 +36,12 @@ Work poll_all(Linux& os, Task& t, std::vector<PollFd>& entries) {
   int64_t num_ready = 0;
   for (uint64_t i = 0; i < entries.size(); ++i) {
     const uint64_t entry_address = t.args[0] + i * sizeof(PollFd);
-    int64_t failed = co_await os.memory.read(t, entry_address, entries[i]);
-    if (failed < 0) co_return failed;
+    int64_t error = co_await os.memory.read(t, entry_address, entries[i]);
+    if (error < 0) co_return error;
     const uint16_t revents = poll(os, t, entries[i]);
     if (revents) ++num_ready;
-    failed = co_await os.memory.put(t, entry_address + offsetof(PollFd, revents), revents, 2);
-    if (failed < 0) co_return failed;
+    error = co_await os.memory.put(t, entry_address + offsetof(PollFd, revents), revents, 2);
+    if (error < 0) co_return error;
   }
   co_return num_ready;
 }
@@ -92,9 +92,8 @@ Work read_sets(Linux& os, Task& t, Sets& sets) {
   for (std::size_t set = 0; set < sets.asked.size(); ++set) {
     if (!t.args[1 + set]) continue;
     sets.asked[set].resize((sets.descriptors + 63) / 64);
-    const int64_t failed =
-        co_await os.memory.copy_in(t, t.args[1 + set], bytes_of(sets.asked[set]));
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.memory.copy_in(t, t.args[1 + set], bytes_of(sets.asked[set]));
+    if (error < 0) co_return error;
   }
   co_return 0;
 }
@@ -128,9 +127,9 @@ Work write_sets(Linux& os, Task& t, Sets& sets, const std::vector<PollFd>& entri
   }
   for (std::size_t set = 0; set < sets.asked.size(); ++set) {
     if (!t.args[1 + set]) continue;
-    const int64_t failed =
+    const int64_t error =
         co_await os.memory.copy_out(t, bytes_of(sets.asked[set]), t.args[1 + set]);
-    if (failed < 0) co_return failed;
+    if (error < 0) co_return error;
   }
   co_return count;
 }
@@ -140,8 +139,8 @@ Work sigmask_of_select(Linux& os, Task& t) {
     uint64_t set, size;
   } mask{};
   if (!t.args[5]) co_return 0;
-  const int64_t failed = co_await os.memory.read(t, t.args[5], mask);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.read(t, t.args[5], mask);
+  if (error < 0) co_return error;
   co_return co_await mask_from(os, t, mask.set, mask.size);
 }
 
@@ -152,8 +151,8 @@ Work ppoll(Linux& os, Task& t) {
   const uint64_t bytes = num_entries * sizeof(PollFd);
   Time until = kNever;
   if (t.args[2]) {
-    const int64_t failed = co_await read_time(os, t, t.args[2], kClockMonotonic, true, until);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await read_time(os, t, t.args[2], kClockMonotonic, true, until);
+    if (error < 0) co_return error;
   }
   const int64_t unmasked = co_await mask_from(os, t, t.args[3], t.args[4]);
   if (unmasked < 0) co_return unmasked;
@@ -164,31 +163,31 @@ Work ppoll(Linux& os, Task& t) {
   const int64_t num_ready = co_await poll_all(os, t, entries);
   if (!num_ready && os.signals.due(t)) co_return -EINTR;
   if (num_ready || until <= t.now()) co_return num_ready;
-  const int64_t failed = co_await wait(os, t, entries, until);
-  if (failed == -ETIMEDOUT) co_return 0;
-  if (failed < 0) co_return -EINTR;
+  const int64_t error = co_await wait(os, t, entries, until);
+  if (error == -ETIMEDOUT) co_return 0;
+  if (error < 0) co_return -EINTR;
   co_return co_await poll_all(os, t, entries);
 }
 
 Work pselect6(Linux& os, Task& t) {
   Time until = kNever;
   if (t.args[4]) {
-    const int64_t failed = co_await read_time(os, t, t.args[4], kClockMonotonic, true, until);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await read_time(os, t, t.args[4], kClockMonotonic, true, until);
+    if (error < 0) co_return error;
   }
   Sets sets;
   if (static_cast<int32_t>(t.args[0]) < 0) co_return -EINVAL;
-  int64_t failed = co_await read_sets(os, t, sets);
-  if (failed == 0) failed = co_await sigmask_of_select(os, t);
-  if (failed < 0) co_return failed;
+  int64_t error = co_await read_sets(os, t, sets);
+  if (error == 0) error = co_await sigmask_of_select(os, t);
+  if (error < 0) co_return error;
   std::vector<PollFd> entries;
   for (uint64_t d = 0; d < sets.descriptors; ++d) {
     if (!sets.asks(d)) continue;
     if (!os.files.at(d)) co_return -EBADF;
     entries.push_back({static_cast<int32_t>(d), sets.events(d), 0});
   }
-  failed = co_await wait(os, t, entries, until);
-  if (failed < 0 && failed != -ETIMEDOUT) co_return -EINTR;
+  error = co_await wait(os, t, entries, until);
+  if (error < 0 && error != -ETIMEDOUT) co_return -EINTR;
   co_return co_await write_sets(os, t, sets, entries);
 }
 

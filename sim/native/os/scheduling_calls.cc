@@ -44,8 +44,8 @@ Work set_policy(Linux& os, Task& t, uint64_t policy_and_flag, uint64_t from) {
   const uint64_t policy = policy_and_flag & ~SCHED_RESET_ON_FORK;
   uint32_t priority = 0;
   if (!from || is_negative(t.args[0])) co_return -EINVAL;
-  const int64_t failed = co_await os.memory.read(t, from, priority);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.read(t, from, priority);
+  if (error < 0) co_return error;
   if (!whose) co_return -ESRCH;
   if (!is_known(policy)) co_return -EINVAL;
   const bool fits = has_priorities(policy) ? priority - 1 < kMostPriority : priority == 0;
@@ -69,12 +69,12 @@ Work sched_yield(Linux& os, Task& t) {
 }
 
 Work getcpu(Linux& os, Task& t) {
-  int64_t failed = 0;
+  int64_t error = 0;
   const uint32_t hart = t.hart;
-  if (t.args[0]) failed = co_await os.memory.put(t, t.args[0], hart, 4);
-  if (t.args[1] && failed == 0)
-    failed = co_await os.memory.put(t, t.args[1], os.context.process().nodes[hart], 4);
-  co_return failed;
+  if (t.args[0]) error = co_await os.memory.put(t, t.args[0], hart, 4);
+  if (t.args[1] && error == 0)
+    error = co_await os.memory.put(t, t.args[1], os.context.process().nodes[hart], 4);
+  co_return error;
 }
 
 Work sched_getaffinity(Linux& os, Task& t) {
@@ -86,16 +86,16 @@ Work sched_getaffinity(Linux& os, Task& t) {
   if (!whose) co_return -ESRCH;
   for (std::size_t h = 0; h < harts; ++h)
     set[h / 8] = static_cast<uint8_t>(set[h / 8] | whose->allowed[h] << h % 8);
-  const int64_t failed = co_await os.memory.copy_out(t, set, t.args[2]);
-  co_return failed < 0 ? failed : static_cast<int64_t>(set.size());
+  const int64_t error = co_await os.memory.copy_out(t, set, t.args[2]);
+  co_return error < 0 ? error : static_cast<int64_t>(set.size());
 }
 
 Work sched_setaffinity(Linux& os, Task& t) {
   Task* const whose = named_task(os, t, t.args[0]);
   const std::size_t harts = os.context.harts.size();
   std::vector<uint8_t> set(std::min<uint64_t>(static_cast<uint32_t>(t.args[1]), (harts + 7) / 8));
-  const int64_t failed = co_await os.memory.copy_in(t, t.args[2], set);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.copy_in(t, t.args[2], set);
+  if (error < 0) co_return error;
   if (!whose) co_return -ESRCH;
   std::vector<bool> allowed(harts);
   for (std::size_t h = 0; h < harts; ++h)
@@ -132,12 +132,12 @@ Work sched_getparam(Linux& os, Task& t) {
 // Returns the length of a time slice (the job's os.quantum), or 0 for SCHED_FIFO, which has no
 // slices.
 Work sched_rr_get_interval(Linux& os, Task& t) {
-  constexpr uint64_t kSecond = 1'000'000'000;
+  constexpr uint64_t kNsPerSecond = 1'000'000'000;
   const Task* const whose = named_task(os, t, t.args[0]);
   if (is_negative(t.args[0])) co_return -EINVAL;
   if (!whose) co_return -ESRCH;
   const uint64_t ns = whose->policy == Task::kFifo ? 0 : os.context.process().costs.quantum / 1000;
-  const uint64_t time[2] = {ns / kSecond, ns % kSecond};
+  const uint64_t time[2] = {ns / kNsPerSecond, ns % kNsPerSecond};
   co_return co_await os.memory.write(t, time, t.args[1]);
 }
 

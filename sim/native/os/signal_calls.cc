@@ -32,10 +32,10 @@ Work send_to(Linux& os, Task& t, uint64_t tid, uint64_t number) {
 Work rt_sigaction(Linux& os, Task& t) {
   const uint64_t number = static_cast<uint32_t>(t.args[0]);
   Signals::Action action;
-  int64_t failed = 0;
+  int64_t error = 0;
   if (t.args[3] != kSetBytes) co_return -EINVAL;
-  if (t.args[1]) failed = co_await os.memory.read(t, t.args[1], action);
-  if (failed < 0) co_return failed;
+  if (t.args[1]) error = co_await os.memory.read(t, t.args[1], action);
+  if (error < 0) co_return error;
   if (number == 0 || number > Signals::kMaxSignal) co_return -EINVAL;
   if (t.args[1] && Signals::blockable(signal_bit(number)) == 0) co_return -EINVAL;
   const Signals::Action former = os.signals.action(number);
@@ -50,8 +50,8 @@ Work rt_sigprocmask(Linux& os, Task& t) {
   if (t.args[3] != kSetBytes) co_return -EINVAL;
   if (t.args[1]) {
     uint64_t set = 0;
-    const int64_t failed = co_await os.memory.read(t, t.args[1], set);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.memory.read(t, t.args[1], set);
+    if (error < 0) co_return error;
     if (operation > SIG_SETMASK) co_return -EINVAL;
     co_await os.signals.block(t, changed_mask(former, operation, set));
   }
@@ -63,19 +63,19 @@ Work rt_sigtimedwait(Linux& os, Task& t) {
   uint64_t set = 0;
   Time until = kNever;
   if (t.args[3] != kSetBytes) co_return -EINVAL;
-  int64_t failed = co_await os.memory.read(t, t.args[0], set);
-  if (failed < 0) co_return failed;
+  int64_t error = co_await os.memory.read(t, t.args[0], set);
+  if (error < 0) co_return error;
   if (t.args[2]) {
-    failed = co_await read_time(os, t, t.args[2], kClockMonotonic, true, until);
-    if (failed < 0) co_return failed;
+    error = co_await read_time(os, t, t.args[2], kClockMonotonic, true, until);
+    if (error < 0) co_return error;
   }
   SignalInfo info;
-  failed = co_await os.signals.await(t, set, until, info);
-  if (failed < 0) co_return failed == -ETIMEDOUT ? -EAGAIN : -EINTR;
+  error = co_await os.signals.await(t, set, until, info);
+  if (error < 0) co_return error == -ETIMEDOUT ? -EAGAIN : -EINTR;
   if (t.args[1]) {
     const SignalFrame::Info siginfo = SignalFrame::info_of(info);
-    failed = co_await os.memory.write(t, siginfo, t.args[1]);
-    if (failed < 0) co_return failed;
+    error = co_await os.memory.write(t, siginfo, t.args[1]);
+    if (error < 0) co_return error;
   }
   co_return info.number;
 }
@@ -89,8 +89,8 @@ Work rt_sigpending(Linux& os, Task& t) {
 Work rt_sigsuspend(Linux& os, Task& t) {
   uint64_t set = 0;
   if (t.args[1] != kSetBytes) co_return -EINVAL;
-  const int64_t failed = co_await os.memory.read(t, t.args[0], set);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.read(t, t.args[0], set);
+  if (error < 0) co_return error;
   os.signals.mask_in_call(t, set);
   co_await os.signals.wait(t, kNever, [] { return false; });
   co_return -EINTR;
@@ -99,8 +99,8 @@ Work rt_sigsuspend(Linux& os, Task& t) {
 // Serves sigqueue(3): sends a signal with a siginfo_t that the sender has filled in.
 Work rt_sigqueueinfo(Linux& os, Task& t) {
   SignalFrame::Info info{};
-  const int64_t failed = co_await os.memory.read(t, t.args[2], info);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.read(t, t.args[2], info);
+  if (error < 0) co_return error;
   if (t.args[0] != os.tasks.pid()) co_return -ESRCH;
   if (t.args[1] > Signals::kMaxSignal) co_return -EINVAL;
   if (t.args[1] == 0) co_return 0;
@@ -111,8 +111,8 @@ Work rt_sigqueueinfo(Linux& os, Task& t) {
 
 Work rt_tgsigqueueinfo(Linux& os, Task& t) {
   SignalFrame::Info info{};
-  const int64_t failed = co_await os.memory.read(t, t.args[3], info);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.read(t, t.args[3], info);
+  if (error < 0) co_return error;
   Task* const to = os.tasks.find(t.args[1]);
   if (!to || t.args[0] != os.tasks.pid()) co_return -ESRCH;
   if (t.args[2] > Signals::kMaxSignal) co_return -EINVAL;
@@ -138,8 +138,8 @@ Work sigaltstack(Linux& os, Task& t) {
                                    : SS_DISABLE,
                    .size = room};
   if (t.args[0]) {
-    const int64_t failed = co_await os.memory.read(t, t.args[0], next);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.memory.read(t, t.args[0], next);
+    if (error < 0) co_return error;
     if (on_it) co_return -EPERM;
     const uint32_t mode = static_cast<uint32_t>(next.flags) & ~SS_AUTODISARM;
     if (mode != 0 && mode != SS_ONSTACK && mode != SS_DISABLE) co_return -EINVAL;

@@ -57,8 +57,8 @@ Work SignalFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   if (!poll(t) && (flags & O_NONBLOCK)) co_return -EAGAIN;
   if (!poll(t)) {
     const WaitQueue::Member queued(waits(), t);
-    const int64_t failed = co_await os.signals.wait(t, kNever, [&] { return poll(t) != 0; });
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.signals.wait(t, kNever, [&] { return poll(t) != 0; });
+    if (error < 0) co_return error;
   }
   while (poll(t) && records.size() < max_records)
     records.push_back(record_of(signals_.take(t, wanted)));
@@ -73,8 +73,8 @@ Work SignalFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
 Work calls::signalfd4(Linux& os, Task& t) {
   uint64_t set = 0;
   if (t.args[2] != sizeof set) co_return -EINVAL;
-  const int64_t failed = co_await os.memory.read(t, t.args[1], set);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.read(t, t.args[1], set);
+  if (error < 0) co_return error;
   if (static_cast<uint32_t>(t.args[3]) & ~(SFD_NONBLOCK | SFD_CLOEXEC)) co_return -EINVAL;
   set = Signals::blockable(set);
   if (static_cast<int32_t>(t.args[0]) != -1) {

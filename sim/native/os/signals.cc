@@ -119,10 +119,10 @@ SignalInfo Signals::take(Task& t, uint64_t set) {
 
 Work Signals::await(Task& t, uint64_t set, Time until, SignalInfo& info) {
   t.awaited = blockable(set);
-  const int64_t failed = co_await wait(t, until, [&] { return pending(t) & t.awaited; });
-  if (failed == 0) info = take(t, t.awaited);
+  const int64_t error = co_await wait(t, until, [&] { return pending(t) & t.awaited; });
+  if (error == 0) info = take(t, t.awaited);
   t.awaited = 0;
-  co_return failed;
+  co_return error;
 }
 
 Work Signals::deliver(Task& t) {
@@ -149,8 +149,8 @@ Work Signals::enter(Task& t, SignalInfo info, Action action) {
   const auto [other, size] = t.other_stack;
   if ((action.flags & SA_ONSTACK) && size && !t.is_on_other_stack()) stack = other + size;
   stack = (stack - sizeof frame) & ~uint64_t{15};
-  const int64_t failed = co_await memory_.write(t, frame, stack);
-  if (failed < 0) {
+  const int64_t error = co_await memory_.write(t, frame, stack);
+  if (error < 0) {
     co_await t.give_up("signal " + std::to_string(info.number) + ": no room on the stack, " +
                        describe(t));
   }
@@ -166,8 +166,8 @@ Work Signals::enter(Task& t, SignalInfo info, Action action) {
 // Sets the pc back by the size of an ecall, because Linux::call() advances it after every call.
 Work Signals::restore(Task& t) {
   SignalFrame frame{};
-  const int64_t failed = co_await memory_.read(t, t.x()[kStackPointer], frame);
-  if (failed < 0) {
+  const int64_t error = co_await memory_.read(t, t.x()[kStackPointer], frame);
+  if (error < 0) {
     co_await t.give_up("a signal's handler returns with another stack pointer than it had");
   }
   frame.load(t.thread->hart);

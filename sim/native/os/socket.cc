@@ -150,14 +150,14 @@ Work Socket::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   co_return co_await read_all(os, t, UserBuffers(1, to));
 }
 Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
-  Stream::Received received;
+  Stream::ReceiveResult received;
   const Stream::IoOptions io_options{.waits = !(flags & O_NONBLOCK)};
   const int64_t size = co_await receive(os, t, std::move(to), io_options, received);
   os.in_flight.drop(std::move(received.files));
   co_return size;
 }
 Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
-                     Stream::Received& received) {
+                     Stream::ReceiveResult& received) {
   if (is_datagram()) inbox();
   if (pending) co_return -std::exchange(pending, 0);
   if (!in) co_return type == kStream && !is_internet() ? -EINVAL : -ENOTCONN;

@@ -70,7 +70,7 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   Work send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
             Stream::IoOptions io_options, OpenFileRefs& files);
   Work receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
-               Stream::Received& received);
+               Stream::ReceiveResult& received);
   // Returns the peer's present address; an empty string if it has none.
   std::string peer_name() const;
   bool keeps_boundaries() const;  // true except for SOCK_STREAM: message boundaries are preserved

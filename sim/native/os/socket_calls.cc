@@ -37,16 +37,16 @@ int64_t no_socket(Linux& os, uint64_t descriptor) {
 }
 
 bool has_known_flags(uint64_t type) {
-  constexpr uint64_t kTypes = 15;  // SOCK_TYPE_MASK
-  return (static_cast<uint32_t>(type) & ~(kTypes | kFlags)) == 0;
+  constexpr uint64_t kTypeMask = 15;  // SOCK_TYPE_MASK
+  return (static_cast<uint32_t>(type) & ~(kTypeMask | kFlags)) == 0;
 }
 int64_t may_make(uint32_t family, uint32_t type, uint32_t protocol) {
-  constexpr uint64_t kTypes = 15, kTcp = 6, kUdp = 17;  // SOCK_TYPE_MASK, IPPROTO_TCP, _UDP
-  constexpr uint64_t kFamilies = 46, kTypesThere = 11;  // AF_MAX, SOCK_MAX
-  constexpr uint64_t kIcmp = 1;                         // IPPROTO_ICMP
-  const uint64_t kind = type & kTypes;
-  if (family >= kFamilies) return -EAFNOSUPPORT;
-  if (kind >= kTypesThere) return -EINVAL;
+  constexpr uint64_t kTypeMask = 15, kTcp = 6, kUdp = 17;  // SOCK_TYPE_MASK, IPPROTO_TCP, _UDP
+  constexpr uint64_t kNumFamilies = 46, kNumTypes = 11;    // AF_MAX, SOCK_MAX
+  constexpr uint64_t kIcmp = 1;                            // IPPROTO_ICMP
+  const uint64_t kind = type & kTypeMask;
+  if (family >= kNumFamilies) return -EAFNOSUPPORT;
+  if (kind >= kNumTypes) return -EINVAL;
   if (family != kUnix && family != kInternet) return -EAFNOSUPPORT;
   if (family == kUnix && protocol > kUnix) return -EPROTONOSUPPORT;
   if (family == kUnix) return kind == kSequence || (kind && kind <= kRaw) ? 0 : -ESOCKTNOSUPPORT;
@@ -144,8 +144,8 @@ int64_t check_address(const Socket& socket, std::string& address) {
 // that word.
 Work write_address(Linux& os, Task& t, std::string address, uint64_t to, uint64_t size_at) {
   uint32_t room = 0;
-  const int64_t failed = co_await os.memory.read(t, size_at, room);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.read(t, size_at, room);
+  if (error < 0) co_return error;
   const auto* const bytes = reinterpret_cast<const uint8_t*>(address.data());
   const std::size_t part = std::min<std::size_t>(room, address.size());
   if (static_cast<int32_t>(room) < 0) co_return -EINVAL;
@@ -217,8 +217,8 @@ void autobind(Linux& os, const SocketRef& socket) {
 Work connect_to(Linux& os, Task& t, SocketRef socket, std::string address) {
   SocketRef other;
   if (socket->family == kInternet && !is_here(address)) co_return -ENETUNREACH;
-  const int64_t failed = look_up(os, *socket, address, other);
-  if (failed < 0 && !socket->is_datagram_over_internet()) co_return failed;
+  const int64_t error = look_up(os, *socket, address, other);
+  if (error < 0 && !socket->is_datagram_over_internet()) co_return error;
   autobind(os, socket);
   if (socket->type == kDatagram) {
     if (socket->family == kUnix && !socket->may_send_to(*other)) co_return -EPERM;
@@ -257,8 +257,8 @@ Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint6
     if (os.memory.usable(address, size, UserMemory::Use::read) < size) co_return -EFAULT;
     co_return !is_stream ? 0 : to ? -EISCONN : -EOPNOTSUPP;
   }
-  const int64_t failed = co_await read_bytes(os, t, address, size, name);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await read_bytes(os, t, address, size, name);
+  if (error < 0) co_return error;
   if (const int64_t no = check_address(*socket, name); no < 0) co_return no;
   if (name.size() == sizeof(uint16_t)) co_return -EINVAL;
   if (const int64_t no = socket->may_send(os, parts); no < 0) co_return no;
@@ -288,8 +288,8 @@ struct Message {  // struct msghdr
 };
 
 Work read_message(Linux& os, Task& t, uint64_t address, Message& message, UserBuffers& parts) {
-  const int64_t failed = co_await os.memory.read(t, address, message);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.read(t, address, message);
+  if (error < 0) co_return error;
   if (static_cast<int32_t>(message.name_size) < 0) co_return -EINVAL;
   if (message.many > kMostParts) co_return -EMSGSIZE;
   co_return co_await read_parts(os, t, message.parts, message.many, parts);
@@ -300,20 +300,19 @@ struct Address {  // when sending, `size` is the address's size; when receiving,
 };
 
 // What is sent or received beside the bytes: files and credentials.
-struct Attached {
+struct Attachment {
   OpenFileRefs files;
   bool is_signed = false;
 };
 
 // Takes the files if it has sent them.
 Work send(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags,
-          Address destination, Attached& attached) {
+          Address destination, Attachment& attached) {
   std::shared_ptr<Stream> to;
   if ((flags & kOutOfBand) && socket->keeps_boundaries()) co_return -EOPNOTSUPP;
-  const int64_t failed =
-      co_await target(os, t, socket, destination.at, destination.size, parts, to);
-  if (failed < 0) co_return failed;
-  if (failed == kNobody) co_return static_cast<int64_t>(Socket::size_of(parts));
+  const int64_t error = co_await target(os, t, socket, destination.at, destination.size, parts, to);
+  if (error < 0) co_return error;
+  if (error == kNobody) co_return static_cast<int64_t>(Socket::size_of(parts));
   Stream::IoOptions options = io_options(*socket, flags);
   options.is_signed = attached.is_signed;
   co_return co_await socket->send(os, t, to, std::move(parts), options, attached.files);
@@ -322,26 +321,26 @@ Work send(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flag
 // Receives into `parts`. Sets `truncated` if the end of a datagram did not fit (MSG_TRUNC). The
 // caller drops the files that it has received.
 Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t flags, Address from,
-             bool& truncated, Stream::Received& received) {
+             bool& truncated, Stream::ReceiveResult& received) {
   if ((flags & kOutOfBand) && socket->keeps_boundaries()) co_return -EOPNOTSUPP;
   const int64_t size =
       co_await socket->receive(os, t, std::move(parts), io_options(*socket, flags), received);
   if (size < 0) co_return size;
   truncated = socket->keeps_boundaries() && received.full_size > static_cast<uint64_t>(size);
-  int64_t failed = 0;
+  int64_t error = 0;
   if (!socket->keeps_boundaries() && !socket->is_internet()) received.from = socket->peer_name();
   if (from.at && received.from.empty())
-    failed = co_await write_none(os, t, from.size);
+    error = co_await write_none(os, t, from.size);
   else if (from.at)
-    failed = co_await write_address(os, t, received.from, from.at, from.size);
-  if (failed < 0) co_return failed;
+    error = co_await write_address(os, t, received.from, from.at, from.size);
+  if (error < 0) co_return error;
   co_return truncated && (flags & kTruncated) ? static_cast<int64_t>(received.full_size) : size;
 }
 
 // Returns the buffer of sendto or recvfrom, cut to MAX_RW_COUNT bytes as in Linux.
 UserBuffer buffer_argument(const Task& t) {
-  constexpr uint64_t kMost = 0x7ffff000;  // MAX_RW_COUNT
-  return {t.args[1], std::min(t.args[2], kMost)};
+  constexpr uint64_t kMaxTransferBytes = 0x7ffff000;  // MAX_RW_COUNT
+  return {t.args[1], std::min(t.args[2], kMaxTransferBytes)};
 }
 
 }  // namespace
@@ -361,8 +360,8 @@ Work socketpair(Linux& os, Task& t) {
   int64_t may = may_make(family, type, static_cast<uint32_t>(t.args[2]));
   if (may == 0 && family != kUnix) may = -EOPNOTSUPP;
   const SocketRef a = make(kUnix, type), b = make(kUnix, type);
-  const int64_t failed = co_await give_pair(os, t, a, b, t.args[3], type);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await give_pair(os, t, a, b, t.args[3], type);
+  if (error < 0) co_return error;
   if (may < 0) {
     for (const OpenFileRef& file : {OpenFileRef(a), OpenFileRef(b)}) os.files.drop(file);
     co_return may;
@@ -375,8 +374,8 @@ Work bind(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   std::string address;
   if (!socket) co_return no_socket(os, t.args[0]);
-  const int64_t failed = co_await read_bytes(os, t, t.args[1], t.args[2], address);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await read_bytes(os, t, t.args[1], t.args[2], address);
+  if (error < 0) co_return error;
   if (const int64_t no = check_address(*socket, address); no < 0) co_return no;
   if (socket->type == kDatagram) socket->inbox();
   co_return bind_to(os, socket, address);
@@ -407,9 +406,9 @@ Work accept4(Linux& os, Task& t) {
   if (socket->accept_queue.empty() && socket->is_receive_shut) co_return -EINVAL;
   if (socket->accept_queue.empty()) {
     const WaitQueue::Member waits(socket->ready, t);
-    const int64_t failed =
+    const int64_t error =
         co_await os.signals.wait(t, kNever, [&] { return !socket->accept_queue.empty(); });
-    if (failed < 0) co_return failed;
+    if (error < 0) co_return error;
   }
   const SocketRef end = socket->accept_queue.front();
   socket->accept_queue.pop_front();
@@ -417,10 +416,10 @@ Work accept4(Linux& os, Task& t) {
   end->flags |= t.args[3] & O_NONBLOCK;
   if (t.args[1]) {
     const std::string peer_name = end->peer.empty() ? no_address(*end) : end->peer;
-    const int64_t failed = co_await write_address(os, t, peer_name, t.args[1], t.args[2]);
-    if (failed < 0) {
+    const int64_t error = co_await write_address(os, t, peer_name, t.args[1], t.args[2]);
+    if (error < 0) {
       co_await end->hang_up(os, t);
-      co_return failed;
+      co_return error;
     }
   }
   co_return os.files.open(end, os.limits.descriptors(), t.args[3]);
@@ -435,8 +434,8 @@ Work connect(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   std::string address;
   if (!os.files.at(t.args[0])) co_return -EBADF;
-  const int64_t failed = co_await read_bytes(os, t, t.args[1], t.args[2], address);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await read_bytes(os, t, t.args[1], t.args[2], address);
+  if (error < 0) co_return error;
   if (!socket) co_return -ENOTSOCK;
   if (socket->is_datagram() && address.size() >= sizeof kNone && family_of(address) == kNone) {
     socket->out.reset(), socket->peer.clear();
@@ -471,7 +470,7 @@ Work sendto(Linux& os, Task& t) {
   const Address destination{t.args[4], t.args[5]};
   if (!UserMemory::is_range(parts[0].address, parts[0].size)) co_return -EFAULT;
   if (!socket) co_return no_socket(os, t.args[0]);
-  Attached nothing;
+  Attachment nothing;
   co_return co_await send(os, t, socket, parts, t.args[3], destination, nothing);
 }
 
@@ -482,7 +481,7 @@ Work recvfrom(Linux& os, Task& t) {
   bool truncated = false;
   if (!UserMemory::is_range(parts[0].address, parts[0].size)) co_return -EFAULT;
   if (!socket) co_return no_socket(os, t.args[0]);
-  Stream::Received received;
+  Stream::ReceiveResult received;
   const int64_t size = co_await receive(os, t, socket, parts, t.args[3], from, truncated, received);
   os.in_flight.drop(std::move(received.files));
   co_return size;
@@ -517,7 +516,7 @@ int64_t add_files(const Linux& os, std::string_view data, OpenFileRefs& files) {
 
 // Reads what a message carries beside its bytes from its control messages (Linux's __scm_send).
 // Returns 0 or an error.
-int64_t parse_control(const Linux& os, std::string_view control, Attached& attached) {
+int64_t parse_control(const Linux& os, std::string_view control, Attachment& attached) {
   for (std::size_t at = 0; at + kHeader <= control.size();) {
     ControlHeader header{};
     std::memcpy(&header, control.data() + at, kHeader);
@@ -541,13 +540,13 @@ int64_t parse_control(const Linux& os, std::string_view control, Attached& attac
 
 // Reads the control messages of a message that is sent. Sockets of AF_INET ignore them.
 Work read_control(Linux& os, Task& t, const Socket& socket, const Message& message,
-                  Attached& attached) {
-  constexpr uint64_t kMost = 131'072;  // net.core.optmem_max
-  if (message.control_size > kMost) co_return -ENOBUFS;
+                  Attachment& attached) {
+  constexpr uint64_t kMaxControlBytes = 131'072;  // net.core.optmem_max
+  if (message.control_size > kMaxControlBytes) co_return -ENOBUFS;
   std::string control(message.control_size, '\0');
-  const int64_t failed = co_await os.memory.copy_in(
+  const int64_t error = co_await os.memory.copy_in(
       t, message.control, {reinterpret_cast<uint8_t*>(control.data()), control.size()});
-  if (failed < 0) co_return failed;
+  if (error < 0) co_return error;
   co_return socket.is_internet() ? 0 : parse_control(os, control, attached);
 }
 
@@ -607,11 +606,11 @@ Work send_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uint64
                   uint64_t& whole) {
   Message message{};
   UserBuffers parts;
-  Attached attached;
-  int64_t failed = co_await read_message(os, t, address, message, parts);
-  if (failed < 0) co_return failed;
-  failed = co_await read_control(os, t, *socket, message, attached);
-  if (failed < 0) co_return failed;
+  Attachment attached;
+  int64_t error = co_await read_message(os, t, address, message, parts);
+  if (error < 0) co_return error;
+  error = co_await read_control(os, t, *socket, message, attached);
+  if (error < 0) co_return error;
   whole = Socket::size_of(parts);
   FilesInFlight::hold(attached.files);
   const Address destination{message.name, std::min<uint64_t>(message.name_size, kLongestAddress)};
@@ -624,11 +623,11 @@ Work send_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uint64
 Work receive_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uint64_t flags) {
   Message message{};
   UserBuffers parts;
-  Stream::Received received;
+  Stream::ReceiveResult received;
   bool truncated = false;
   const uint64_t name_size = address + offsetof(Message, name_size);
-  int64_t failed = co_await read_message(os, t, address, message, parts);
-  if (failed < 0) co_return failed;
+  int64_t error = co_await read_message(os, t, address, message, parts);
+  if (error < 0) co_return error;
   const Address from{message.name, name_size};
   const int64_t size = co_await receive(os, t, socket, parts, flags, from, truncated, received);
   ControlBuffer control{.at = message.control, .size = message.control_size};
@@ -644,12 +643,13 @@ Work receive_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uin
     co_await put_files(os, t, control, received.files, flags);
   os.in_flight.drop(std::move(received.files));
   if (size < 0) co_return size;
-  failed = co_await os.memory.put(t, address + offsetof(Message, control_size), control.used, 8);
-  const uint64_t told = (truncated ? uint64_t{kTruncated} : 0) |
-                        (control.truncated ? uint64_t{kControlTruncated} : 0) |
-                        (flags & kCloseOnExec);
-  if (failed == 0) failed = co_await os.memory.put(t, address + offsetof(Message, flags), told, 4);
-  co_return failed < 0 ? failed : size;
+  error = co_await os.memory.put(t, address + offsetof(Message, control_size), control.used, 8);
+  const uint64_t result_flags = (truncated ? uint64_t{kTruncated} : 0) |
+                                (control.truncated ? uint64_t{kControlTruncated} : 0) |
+                                (flags & kCloseOnExec);
+  if (error == 0)
+    error = co_await os.memory.put(t, address + offsetof(Message, flags), result_flags, 4);
+  co_return error < 0 ? error : size;
 }
 
 struct MessageOfMany {  // struct mmsghdr
@@ -659,9 +659,9 @@ struct MessageOfMany {  // struct mmsghdr
 
 // Returns what is left of a time at `now`, as a timespec.
 std::array<uint64_t, 2> left_until(Time end, Time now) {
-  constexpr uint64_t kSecond = 1'000'000'000;
+  constexpr uint64_t kNsPerSecond = 1'000'000'000;
   const uint64_t ns = end > now ? (end - now) / 1000 : 0;
-  return {ns / kSecond, ns % kSecond};
+  return {ns / kNsPerSecond, ns % kNsPerSecond};
 }
 
 }  // namespace
@@ -691,11 +691,11 @@ Work sendmmsg(Linux& os, Task& t) {
   for (uint64_t at = t.args[1]; done < static_cast<int64_t>(many); at += sizeof(MessageOfMany)) {
     uint64_t whole = 0;
     const int64_t sent = co_await send_message(os, t, socket, at, t.args[3], whole);
-    int64_t failed = std::min<int64_t>(sent, 0);
-    if (failed == 0)
-      failed = co_await os.memory.put(t, at + offsetof(MessageOfMany, size),
-                                      static_cast<uint64_t>(sent), sizeof(uint32_t));
-    if (failed < 0) co_return done ? done : failed;
+    int64_t error = std::min<int64_t>(sent, 0);
+    if (error == 0)
+      error = co_await os.memory.put(t, at + offsetof(MessageOfMany, size),
+                                     static_cast<uint64_t>(sent), sizeof(uint32_t));
+    if (error < 0) co_return done ? done : error;
     ++done;
     if (static_cast<uint64_t>(sent) < whole) break;
   }
@@ -711,26 +711,26 @@ Work recvmmsg(Linux& os, Task& t) {
   Time end = kNever;
   if (flags & kCompatible) co_return -EINVAL;
   if (time) {
-    const int64_t failed = co_await read_time(os, t, time, kClockMonotonic, true, end);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await read_time(os, t, time, kClockMonotonic, true, end);
+    if (error < 0) co_return error;
   }
   if (!socket) co_return no_socket(os, t.args[0]);
   if (socket->pending) co_return -std::exchange(socket->pending, 0);
-  int64_t done = 0, failed = 0;
+  int64_t done = 0, error = 0;
   for (uint64_t at = t.args[1]; done < static_cast<int64_t>(many); at += sizeof(MessageOfMany)) {
     const int64_t size = co_await receive_message(os, t, socket, at, flags & ~kWaitForOne);
-    failed = std::min<int64_t>(size, 0);
-    if (failed == 0)
-      failed = co_await os.memory.put(t, at + offsetof(MessageOfMany, size),
-                                      static_cast<uint64_t>(size), sizeof(uint32_t));
-    if (failed < 0) break;
+    error = std::min<int64_t>(size, 0);
+    if (error == 0)
+      error = co_await os.memory.put(t, at + offsetof(MessageOfMany, size),
+                                     static_cast<uint64_t>(size), sizeof(uint32_t));
+    if (error < 0) break;
     ++done;
     if (flags & kWaitForOne) flags |= kDontWait;
     if (time && t.now() >= end) break;
   }
-  if (done == 0) co_return failed;
-  if (failed < 0 && failed != -EAGAIN && failed != -ERESTARTSYS)
-    socket->pending = static_cast<int32_t>(-failed);
+  if (done == 0) co_return error;
+  if (error < 0 && error != -EAGAIN && error != -ERESTARTSYS)
+    socket->pending = static_cast<int32_t>(-error);
   if (!time) co_return done;
   const std::array<uint64_t, 2> left = left_until(end, t.now());
   const int64_t fault = co_await os.memory.write(t, left, time);
@@ -738,14 +738,14 @@ Work recvmmsg(Linux& os, Task& t) {
 }
 
 Work shutdown(Linux& os, Task& t) {
-  constexpr uint64_t kReading = 0, kBoth = 2;  // SHUT_RD, SHUT_RDWR
+  constexpr uint64_t kReading = 0, kBothDirections = 2;  // SHUT_RD, SHUT_RDWR
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
   const auto direction = static_cast<uint32_t>(t.args[1]);
-  if (direction > kBoth) co_return -EINVAL;
+  if (direction > kBothDirections) co_return -EINVAL;
   if (socket->is_datagram() && !socket->is_internet()) socket->inbox();
   const std::shared_ptr<Stream> in = socket->in, out = socket->out;
-  const bool reading = direction == kReading || direction == kBoth;
+  const bool reading = direction == kReading || direction == kBothDirections;
   if (!out && socket->family == kInternet) co_return -ENOTCONN;
   if (direction != kReading) socket->is_send_shut = true;
   if (reading) socket->is_receive_shut = true;
@@ -865,8 +865,8 @@ Work getsockopt(Linux& os, Task& t) {
   }
   const std::size_t size = std::min<std::size_t>(value.size(), static_cast<uint32_t>(room));
   const auto* const bytes = reinterpret_cast<const uint8_t*>(value.data());
-  const int64_t failed = co_await os.memory.copy_out(t, {bytes, size}, t.args[3]);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.copy_out(t, {bytes, size}, t.args[3]);
+  if (error < 0) co_return error;
   co_return co_await os.memory.put(t, t.args[4], size, 4);
 }
 

@@ -29,8 +29,8 @@ Work each(const UserBuffers& parts, uint64_t at, uint64_t size, PartWork work) {
     const uint64_t here = std::min(parts[i].size - skipped, size - done);
     at -= skipped;
     if (here == 0) continue;
-    const int64_t failed = co_await work(UserBuffer{parts[i].address + skipped, here}, done);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await work(UserBuffer{parts[i].address + skipped, here}, done);
+    if (error < 0) co_return error;
     done += here;
   }
   co_return 0;
@@ -60,7 +60,7 @@ Work Stream::notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uin
 // end of a message with files, and removes them unless `peeks`. The rest of a datagram is
 // discarded. The first byte that is taken of a message brings its files. As in Linux, who only
 // peeks gets those of the next message that has any, even behind `most` bytes.
-std::string Stream::take(std::size_t most, bool peeks, bool by_sender, Received& received) {
+std::string Stream::take(std::size_t most, bool peeks, bool by_sender, ReceiveResult& received) {
   std::string taken;
   if (datagrams_ && has_some())
     received.from = parts_.front().from, received.full_size = parts_.front().bytes.size();
@@ -99,7 +99,7 @@ std::string Stream::take(std::size_t most, bool peeks, bool by_sender, Received&
 // Waits until there are bytes and receives them. With io_options.waits_for_all, repeats this until
 // all buffers are full.
 Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptions io_options,
-                     Received& received) {
+                     ReceiveResult& received) {
   const uint64_t room = size_of(to);
   uint64_t done = 0;
   if (room == 0 && !datagrams_ && !io_options.waits_if_zero) co_return 0;
@@ -108,8 +108,8 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptio
     if (!ready() && !io_options.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
     if (!ready()) {
       const WaitQueue::Member waits(self.ready, t);
-      const int64_t failed = co_await os.signals.wait(t, kNever, ready);
-      if (failed < 0) co_return done ? static_cast<int64_t>(done) : failed;
+      const int64_t error = co_await os.signals.wait(t, kNever, ready);
+      if (error < 0) co_return done ? static_cast<int64_t>(done) : error;
     }
     if (!has_some() && done == 0 && take_reset()) co_return -ECONNRESET;
     const int64_t size = co_await deliver(os, t, to, done, io_options, received);
@@ -122,7 +122,7 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptio
 
 // Copies bytes to the program. If a buffer is not mapped, fails before it takes any byte.
 Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, IoOptions io_options,
-                     Received& received) {
+                     ReceiveResult& received) {
   const uint64_t room = size_of(to) - at;
   const auto reach = [&](UserBuffer part, uint64_t) {
     return os.memory.reach(t, part.address, part.size, UserMemory::Use::write);
@@ -142,8 +142,8 @@ Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, IoO
     return os.memory.copy_out(t, {bytes + place, static_cast<std::size_t>(part.size)},
                               part.address);
   };
-  const int64_t failed = co_await each(to, at, taken.size(), copy);
-  co_return failed < 0 ? failed : static_cast<int64_t>(taken.size());
+  const int64_t error = co_await each(to, at, taken.size(), copy);
+  co_return error < 0 ? error : static_cast<int64_t>(taken.size());
 }
 
 // True if the last page of a pipe has room for these bytes.
@@ -169,8 +169,8 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOption
     if (!ready() && !io_options.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
     if (!ready()) {
       const WaitQueue::Member waits(self.ready, t);
-      const int64_t failed = co_await os.signals.wait(t, kNever, ready);
-      if (failed < 0) co_return done ? static_cast<int64_t>(done) : failed;
+      const int64_t error = co_await os.signals.wait(t, kNever, ready);
+      if (error < 0) co_return done ? static_cast<int64_t>(done) : error;
     }
     if (reader_closed_ || writer_closed_) {
       if (io_options.signals)

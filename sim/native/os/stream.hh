@@ -35,7 +35,7 @@ class Stream {
     bool by_sender = false;      // true: a receive does not join messages with and without these
   };
   // Results of a receive besides the bytes.
-  struct Received {
+  struct ReceiveResult {
     std::string from;           // the sender's address
     std::size_t full_size = 0;  // the datagram's full size, even if it did not fit
     // The files that the message carried, which the receiver now holds (FilesInFlight).
@@ -52,7 +52,7 @@ class Stream {
   // receive() and send() return what read(2) and write(2) return. `self` is the file that reads or
   // writes, in whose queue the calling task waits. send() takes the files if it has sent anything.
   Work receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptions io_options,
-               Received& received);
+               ReceiveResult& received);
   Work send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOptions io_options,
             std::string sender, OpenFileRefs& files);
   // These close the reading or the writing end, and wake the tasks that wait at the other end.
@@ -96,9 +96,9 @@ class Stream {
   };
 
   bool can_join(std::size_t size) const;
-  std::string take(std::size_t max_bytes, bool peeks, bool by_sender, Received& received);
+  std::string take(std::size_t max_bytes, bool peeks, bool by_sender, ReceiveResult& received);
   Work deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t offset, IoOptions io_options,
-               Received& received);
+               ReceiveResult& received);
   Work notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& waiter, uint16_t events);
 
   std::size_t room_;

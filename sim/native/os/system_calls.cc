@@ -48,14 +48,14 @@ Work getrusage(Linux& os, Task& t) {
 Work prlimit64(Linux& os, Task& t) {
   const auto resource = static_cast<uint32_t>(t.args[1]), whose = static_cast<uint32_t>(t.args[0]);
   Limits::Limit limit;
-  int64_t failed = 0;
-  if (t.args[2]) failed = co_await os.memory.read(t, t.args[2], limit);
-  if (failed < 0) co_return failed;
+  int64_t error = 0;
+  if (t.args[2]) error = co_await os.memory.read(t, t.args[2], limit);
+  if (error < 0) co_return error;
   if (whose != 0 && !os.tasks.find(whose)) co_return -ESRCH;
   if (resource >= RLIM_NLIMITS) co_return -EINVAL;
   const Limits::Limit former = os.limits.get(resource);
-  if (t.args[2]) failed = os.limits.set(resource, limit);
-  if (failed < 0) co_return failed;
+  if (t.args[2]) error = os.limits.set(resource, limit);
+  if (error < 0) co_return error;
   if (!t.args[3]) co_return 0;
   co_return co_await os.memory.write(t, former, t.args[3]);
 }
@@ -64,8 +64,8 @@ namespace {
 // Writes the real, effective and saved id of the user or group, which are equal.
 Work put_ids(Linux& os, Task& t) {
   for (const unsigned i : {0u, 1u, 2u}) {
-    const int64_t failed = co_await os.memory.put(t, t.args[i], Linux::kUser, 4);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.memory.put(t, t.args[i], Linux::kUser, 4);
+    if (error < 0) co_return error;
   }
   co_return 0;
 }
@@ -86,34 +86,35 @@ Work execve(Linux&, Task& t) {
 // Returns at most 256 random bytes, which are determined by the seed and by how many bytes the run
 // has drawn before (K12).
 Work getrandom(Linux& os, Task& t) {
-  constexpr uint32_t kBlocking = 2, kInsecure = 4, kKnown = 1 | kBlocking | kInsecure;  // GRND_
+  constexpr uint32_t kBlocking = 2, kInsecure = 4,
+                     kKnownFlags = 1 | kBlocking | kInsecure;  // GRND_
   const auto flags = static_cast<uint32_t>(t.args[2]);
-  if ((flags & ~kKnown) || (flags & kBlocking && flags & kInsecure)) co_return -EINVAL;
+  if ((flags & ~kKnownFlags) || (flags & kBlocking && flags & kInsecure)) co_return -EINVAL;
   if (!UserMemory::is_range(t.args[0], std::min<uint64_t>(t.args[1], INT32_MAX))) co_return -EFAULT;
   const uint64_t max_bytes = std::min<uint64_t>(t.args[1], 256);
   const uint64_t room = os.memory.usable(t.args[0], max_bytes, UserMemory::Use::write);
   if (room == 0 && max_bytes > 0) co_return -EFAULT;
   const std::vector<uint8_t> bytes = random_bytes(os, room);
-  const int64_t failed = co_await os.memory.copy_out(t, bytes, t.args[0]);
-  co_return failed < 0 ? failed : static_cast<int64_t>(bytes.size());
+  const int64_t error = co_await os.memory.copy_out(t, bytes, t.args[0]);
+  co_return error < 0 ? error : static_cast<int64_t>(bytes.size());
 }
 
 Work prctl(Linux& os, Task& t) {
   constexpr uint32_t kSetName = 15, kGetName = 16;  // PR_SET_NAME, PR_GET_NAME
-  constexpr std::size_t kLongest = 15;              // TASK_COMM_LEN, without the zero
+  constexpr std::size_t kMaxNameBytes = 15;         // TASK_COMM_LEN, without the zero
   const auto what = static_cast<uint32_t>(t.args[0]);
   if (what == kGetName) {
     std::string name = t.name ? *t.name : proc::comm(os, t);
     if (!t.name) name.pop_back();  // the end of the line
-    name.resize(kLongest + 1);
+    name.resize(kMaxNameBytes + 1);
     const auto* const bytes = reinterpret_cast<const uint8_t*>(name.data());
     co_return co_await os.memory.copy_out(t, {bytes, name.size()}, t.args[1]);
   }
   if (what != kSetName) co_return -EINVAL;
   std::string name;
-  for (uint8_t next = 1; name.size() < kLongest; name += static_cast<char>(next)) {
-    const int64_t failed = co_await os.memory.copy_in(t, t.args[1] + name.size(), {&next, 1});
-    if (failed < 0) co_return failed;
+  for (uint8_t next = 1; name.size() < kMaxNameBytes; name += static_cast<char>(next)) {
+    const int64_t error = co_await os.memory.copy_in(t, t.args[1] + name.size(), {&next, 1});
+    if (error < 0) co_return error;
     if (!next) break;
   }
   t.name = name;

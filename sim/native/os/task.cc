@@ -15,12 +15,12 @@ Registers Task::read_registers() const {
   return read;
 }
 
-Flow::Suspended Task::exit(int code) {
+Flow::ResumeAwaiter Task::exit(int code) {
   thread->core.end_run(*thread, End::Cause::exited, code);
   return suspend();
 }
 
-Flow::Suspended Task::give_up(std::string why) {
+Flow::ResumeAwaiter Task::give_up(std::string why) {
   thread->core.end_run(*thread, End::Cause::fatal, 0, std::move(why));
   return suspend();
 }

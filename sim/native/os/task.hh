@@ -84,8 +84,8 @@ struct Task : Flow {
   }
 
   // These end the run. The task never continues.
-  Suspended exit(int code);
-  Suspended give_up(std::string why);
+  ResumeAwaiter exit(int code);
+  ResumeAwaiter give_up(std::string why);
 };
 
 // These describe for an error message where the task made its system call, or which fault it cannot

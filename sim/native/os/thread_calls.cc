@@ -34,8 +34,8 @@ struct RobustList {  // struct robust_list_head
 // Marks a robust lock that the ending thread still holds as FUTEX_OWNER_DIED, and wakes a waiter.
 Work abandon(Linux& os, Task& t, uint64_t lock) {
   if (lock % 4) co_return 0;
-  const int64_t failed = co_await os.memory.reach(t, lock, 4);
-  if (failed < 0) co_return 0;
+  const int64_t error = co_await os.memory.reach(t, lock, 4);
+  if (error < 0) co_return 0;
   const uint64_t owner = co_await t.load(lock, 4);
   if ((owner & FUTEX_TID_MASK) != t.tid) co_return 0;
   co_await t.amo(Amo::cas, lock, 4, (owner & FUTEX_WAITERS) | FUTEX_OWNER_DIED, owner);
@@ -46,8 +46,8 @@ Work abandon(Linux& os, Task& t, uint64_t lock) {
 Work abandon_all(Linux& os, Task& t) {
   if (!t.robust_list) co_return 0;
   RobustList list{};
-  const int64_t failed = co_await os.memory.read(t, t.robust_list, list);
-  if (failed < 0) co_return 0;
+  const int64_t error = co_await os.memory.read(t, t.robust_list, list);
+  if (error < 0) co_return 0;
   uint64_t next = list.next;
   for (unsigned i = 0; next != t.robust_list && i < ROBUST_LIST_LIMIT; ++i) {
     const uint64_t entry = next;
@@ -88,8 +88,8 @@ Work clone3(Linux&, Task&) { co_return -ENOSYS; }
 Work exit(Linux& os, Task& t) {
   co_await abandon_all(os, t);
   if (t.clear_tid) {
-    const int64_t failed = co_await os.memory.put(t, t.clear_tid, 0, 4);
-    if (failed == 0) co_await os.futexes.wake(t, t.clear_tid, 1);
+    const int64_t error = co_await os.memory.put(t, t.clear_tid, 0, 4);
+    if (error == 0) co_await os.futexes.wake(t, t.clear_tid, 1);
   }
   if (os.tasks.alive() == 1) co_return co_await exit_group(os, t);
   co_await os.signals.block(t, ~uint64_t{0});
@@ -119,8 +119,8 @@ Work get_robust_list(Linux& os, Task& t) {
   const Task* const target = t.args[0] == 0 ? &t : os.tasks.find(static_cast<uint32_t>(t.args[0]));
   if (!target) co_return -ESRCH;
   const uint64_t head = target->robust_list;
-  const int64_t failed = co_await os.memory.put(t, t.args[1], head, 8);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await os.memory.put(t, t.args[1], head, 8);
+  if (error < 0) co_return error;
   co_return co_await os.memory.put(t, t.args[2], sizeof(RobustList), 8);
 }
 

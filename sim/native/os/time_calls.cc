@@ -12,12 +12,13 @@
 namespace uncore::calls {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;       // ns
-constexpr uint64_t kTick = 4'000'000;             // ns: CONFIG_HZ is 250 in riscv's defconfig
-constexpr uint64_t kLongest = uint64_t{1} << 22;  // s (48 days); longer times count as never
-constexpr uint64_t kLastClock = 11;               // CLOCK_TAI
+constexpr uint64_t kNsPerSecond = 1'000'000'000;     // ns
+constexpr uint64_t kTickNs = 4'000'000;              // ns: CONFIG_HZ is 250 in riscv's defconfig
+constexpr uint64_t kMaxSeconds = uint64_t{1} << 22;  // s (48 days); longer times count as never
+constexpr uint64_t kLastClock = 11;                  // CLOCK_TAI
 constexpr uint64_t ITIMER_REAL = 0, ITIMER_PROF = 2, TIMER_ABSTIME = 1;
-constexpr uint64_t kMicrosecondsPerSecond = kSecond / 1000;  // number of microseconds in a second
+constexpr uint64_t kMicrosecondsPerSecond =
+    kNsPerSecond / 1000;  // number of microseconds in a second
 
 constexpr bool is_realtime(uint64_t clock) {
   // CLOCK_REALTIME, _REALTIME_COARSE, _REALTIME_ALARM, _TAI
@@ -38,23 +39,24 @@ constexpr uint64_t start_of(uint64_t clock) {
 // Returns the time of a clock. The coarse ones show the time of the last tick.
 uint64_t nanoseconds(const Task& t, uint64_t clock) {
   const uint64_t now = t.now() / 1000;
-  return (is_coarse(clock) ? now - now % kTick : now) + start_of(clock) * kSecond;
+  return (is_coarse(clock) ? now - now % kTickNs : now) + start_of(clock) * kNsPerSecond;
 }
 
 // Returns the time of the clock with this id in ns, or nothing if there is no such clock. A
 // negative id names the CPU clock of a process or thread: ~(id >> 3) is the pid or tid, bit 2 is
 // set for a thread, and bits 0 and 1 are the kind of clock.
 std::optional<uint64_t> time_of(const Linux& os, const Task& t, uint64_t clock) {
-  constexpr int32_t kProcess = 2, kThread = 3, kOfThread = 4, kWhat = 3;
+  constexpr int32_t kProcess = 2, kThread = 3, kOfThread = 4, kClockMask = 3;
   const auto id = static_cast<int32_t>(clock);
   const auto id_of_owner = static_cast<uint32_t>(~(id >> 3));
-  if (id < 0 && (id & kWhat) == kWhat) return std::nullopt;
+  if (id < 0 && (id & kClockMask) == kClockMask) return std::nullopt;
   const bool of_process = id == kProcess || (id < 0 && !(id & kOfThread));
   if (id == kThread || (id < 0 && !of_process && id_of_owner == 0))
     return t.cpu_time(t.now()) / 1000;
   if (of_process && (id >= 0 || id_of_owner == 0 || id_of_owner == os.tasks.pid()))
-    return (id < 0 && (id & kWhat) == kWhat) ? std::nullopt
-                                             : std::optional(os.tasks.cpu_time(t.now()) / 1000);
+    return (id < 0 && (id & kClockMask) == kClockMask)
+               ? std::nullopt
+               : std::optional(os.tasks.cpu_time(t.now()) / 1000);
   if (id < 0) {
     const Task* const task = of_process ? nullptr : os.tasks.find(id_of_owner);
     return task ? std::optional(task->cpu_time(t.now()) / 1000) : std::nullopt;
@@ -80,9 +82,9 @@ Work sleep_until(Linux& os, Task& t, Time then, uint64_t remaining) {
 }  // namespace
 
 Work put_time(Linux& os, Task& t, uint64_t ns, uint64_t to, uint64_t unit) {
-  const int64_t failed = co_await os.memory.put(t, to, ns / kSecond, 8);
-  if (failed < 0) co_return failed;
-  co_return co_await os.memory.put(t, to + 8, ns % kSecond / unit, 8);
+  const int64_t error = co_await os.memory.put(t, to, ns / kNsPerSecond, 8);
+  if (error < 0) co_return error;
+  co_return co_await os.memory.put(t, to + 8, ns % kNsPerSecond / unit, 8);
 }
 
 namespace {
@@ -91,16 +93,16 @@ Work read_since(Linux& os, Task& t, uint64_t from, uint64_t start, Time& then) {
   struct {
     uint64_t seconds, nanoseconds;
   } time{};
-  const int64_t failed = co_await os.memory.read(t, from, time);
-  if (failed < 0) co_return failed;
-  if (time.nanoseconds >= kSecond || time.seconds >= uint64_t{1} << 63) co_return -EINVAL;
+  const int64_t error = co_await os.memory.read(t, from, time);
+  if (error < 0) co_return error;
+  if (time.nanoseconds >= kNsPerSecond || time.seconds >= uint64_t{1} << 63) co_return -EINVAL;
   if (time.seconds < start) {
     then = 0;
     co_return 0;
   }
   const uint64_t seconds = time.seconds - start;
-  const __uint128_t ps = (__uint128_t{seconds} * kSecond + time.nanoseconds) * 1000;
-  then = seconds < kLongest && ps < kNever / 2 ? static_cast<Time>(ps) : kNever;
+  const __uint128_t ps = (__uint128_t{seconds} * kNsPerSecond + time.nanoseconds) * 1000;
+  then = seconds < kMaxSeconds && ps < kNever / 2 ? static_cast<Time>(ps) : kNever;
   co_return 0;
 }
 }  // namespace
@@ -110,9 +112,9 @@ Work read_duration(Linux& os, Task& t, uint64_t from, Time& duration) {
 }
 
 Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then) {
-  const int64_t failed = co_await read_since(os, t, from, relative ? 0 : start_of(clock), then);
-  if (failed == 0 && relative && then != kNever) then = later(t.now(), then);
-  co_return failed;
+  const int64_t error = co_await read_since(os, t, from, relative ? 0 : start_of(clock), then);
+  if (error == 0 && relative && then != kNever) then = later(t.now(), then);
+  co_return error;
 }
 
 Work clock_gettime(Linux& os, Task& t) {
@@ -125,10 +127,11 @@ namespace {
 // Returns the resolution in ns: a tick for the coarse clocks, and for a CPU clock that counts
 // ticks (CPUCLOCK_PROF, CPUCLOCK_VIRT), else 1.
 uint64_t resolution_of(uint64_t clock) {
-  constexpr int32_t kWhat = 3, kPrecise = 2;  // CPUCLOCK_CLOCK_MASK, CPUCLOCK_SCHED
+  constexpr int32_t kClockMask = 3, kPrecise = 2;  // CPUCLOCK_CLOCK_MASK, CPUCLOCK_SCHED
   const auto id = static_cast<int32_t>(clock);
-  const bool is_precise = id < 0 ? (id & kWhat) == kPrecise : !is_coarse(static_cast<uint32_t>(id));
-  return is_precise ? 1 : kTick;
+  const bool is_precise =
+      id < 0 ? (id & kClockMask) == kPrecise : !is_coarse(static_cast<uint32_t>(id));
+  return is_precise ? 1 : kTickNs;
 }
 }  // namespace
 
@@ -152,8 +155,8 @@ Work getitimer(Linux& os, Task& t) {
   const Time now = real ? t.now() : os.tasks.cpu_time(t.now());
   const auto [due, period] = timer;
   const Time remaining = due == kNever || due < now ? 0 : due - now;
-  const int64_t failed = co_await put_time(os, t, period / 1000, t.args[1], 1000);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await put_time(os, t, period / 1000, t.args[1], 1000);
+  if (error < 0) co_return error;
   co_return co_await put_time(os, t, remaining / 1000, t.args[1] + 16, 1000);
 }
 
@@ -165,8 +168,8 @@ Work setitimer(Linux& os, Task& t) {
     uint64_t interval_s, interval_us, value_s, value_us;
   } next{};
   if (t.args[1]) {
-    const int64_t failed = co_await os.memory.read(t, t.args[1], next);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await os.memory.read(t, t.args[1], next);
+    if (error < 0) co_return error;
   }
   if (next.interval_us >= kMicrosecondsPerSecond || next.value_us >= kMicrosecondsPerSecond)
     co_return -EINVAL;
@@ -177,7 +180,7 @@ Work setitimer(Linux& os, Task& t) {
     written = co_await getitimer(os, t);
   }
   const auto ps = [](uint64_t s, uint64_t us) {
-    return static_cast<Time>((std::min(s, kLongest) * kMicrosecondsPerSecond + us) * 1'000'000);
+    return static_cast<Time>((std::min(s, kMaxSeconds) * kMicrosecondsPerSecond + us) * 1'000'000);
   };
   const Time value = ps(next.value_s, next.value_us);
   const Time period = ps(next.interval_s, next.interval_us);
@@ -194,8 +197,8 @@ Work setitimer(Linux& os, Task& t) {
 
 Work nanosleep(Linux& os, Task& t) {
   Time then = 0;
-  const int64_t failed = co_await read_time(os, t, t.args[0], kClockMonotonic, true, then);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await read_time(os, t, t.args[0], kClockMonotonic, true, then);
+  if (error < 0) co_return error;
   co_return co_await sleep_until(os, t, then, t.args[1]);
 }
 
@@ -206,8 +209,8 @@ Work clock_nanosleep(Linux& os, Task& t) {
   if (of_cpu && os.memory.usable(t.args[2], 16, UserMemory::Use::read) < 16) co_return -EFAULT;
   if (!time_of(os, t, t.args[0])) co_return -EINVAL;
   if (!supports_nanosleep(static_cast<uint32_t>(t.args[0]))) co_return -EOPNOTSUPP;
-  const int64_t failed = co_await read_time(os, t, t.args[2], t.args[0], relative, then);
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await read_time(os, t, t.args[2], t.args[0], relative, then);
+  if (error < 0) co_return error;
   if (then <= t.now()) co_return 0;
   co_return co_await sleep_until(os, t, then, relative ? t.args[3] : 0);
 }

@@ -10,7 +10,7 @@ namespace uncore {
 
 namespace {
 
-constexpr std::size_t kPart = 1 << 16;  // bytes that are copied at once
+constexpr std::size_t kBytesAtOnce = 1 << 16;  // bytes that are copied at once
 
 // Returns how many bytes can be written at an offset by what the file's seals allow: of those that
 // would make it grow, only pages before the one in which it ends.
@@ -42,13 +42,13 @@ Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
   uint64_t done = 0;
   co_await store_all(os, t, inode_);
   for (std::size_t size = 1; done < room && size > 0; done += size) {
-    std::vector<uint8_t> bytes(std::min<uint64_t>(kPart, room - done));
+    std::vector<uint8_t> bytes(std::min<uint64_t>(kBytesAtOnce, room - done));
     os.memory.pull(inode_, begin + done, begin + done + bytes.size());
     bytes.resize(size = inode_->data.read(begin + done, bytes));
-    const int64_t failed = co_await os.memory.copy_out(t, bytes, to.address + done);
-    if (failed == 0) continue;
+    const int64_t error = co_await os.memory.copy_out(t, bytes, to.address + done);
+    if (error == 0) continue;
     at -= room - done;
-    co_return done ? static_cast<int64_t>(done) : failed;
+    co_return done ? static_cast<int64_t>(done) : error;
   }
   at -= room - done;
   co_return static_cast<int64_t>(done);
@@ -63,10 +63,10 @@ Work TreeFile::write(Linux& os, Task& t, UserBuffer from, uint64_t& at) {
   if (room == 0 && whole > 0) co_return -EFAULT;
   while (bytes.size() < room) {  // what is copied is memory that the program has
     const std::size_t before = bytes.size();
-    bytes.resize(std::min<uint64_t>(room, before + kPart));
-    const int64_t failed =
+    bytes.resize(std::min<uint64_t>(room, before + kBytesAtOnce));
+    const int64_t error =
         co_await os.memory.copy_in(t, from.address + before, std::span(bytes).subspan(before));
-    if (failed < 0) co_return failed;
+    if (error < 0) co_return error;
   }
   co_await store_all(os, t, inode_);
   if (flags & O_APPEND) at = inode_->data.size();

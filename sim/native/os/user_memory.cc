@@ -83,8 +83,8 @@ Work UserMemory::fault(Task& t, uint64_t address, unsigned right) {
 }
 
 Work UserMemory::copy_in(Task& t, uint64_t from, std::span<uint8_t> to) {
-  const int64_t failed = co_await reach(t, from, to.size());
-  if (failed < 0) co_return failed;
+  const int64_t error = co_await reach(t, from, to.size());
+  if (error < 0) co_return error;
   for (std::size_t copied = 0; copied < to.size();) {
     const unsigned size = chunk(from + copied, to.size() - copied);
     const uint64_t word = co_await t.load(from + copied, size);
@@ -96,7 +96,7 @@ Work UserMemory::copy_in(Task& t, uint64_t from, std::span<uint8_t> to) {
 
 Work UserMemory::copy_out(Task& t, std::span<const uint8_t> from, uint64_t to) {
   const uint64_t room = usable(to, from.size(), Use::write);
-  const int64_t failed = room < from.size() ? -EFAULT : 0;
+  const int64_t error = room < from.size() ? -EFAULT : 0;
   from = from.first(room);
   co_await reach(t, to, room);
   for (std::size_t copied = 0; copied < from.size();) {
@@ -106,14 +106,14 @@ Work UserMemory::copy_out(Task& t, std::span<const uint8_t> from, uint64_t to) {
     co_await t.store(to + copied, size, word);
     copied += size;
   }
-  co_return failed;
+  co_return error;
 }
 
 Work UserMemory::copy_text(Task& t, uint64_t from, std::string& to) {
   constexpr std::size_t kLongestPath = 4096;  // PATH_MAX
   for (; to.size() < kLongestPath; ++from) {
-    const int64_t failed = co_await reach(t, from, 1);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await reach(t, from, 1);
+    if (error < 0) co_return error;
     const uint64_t letter = co_await t.load(from, 1);
     if (letter == 0) co_return 0;
     to.push_back(static_cast<char>(letter));
@@ -187,8 +187,8 @@ Work UserMemory::move(Task& t, uint64_t begin, uint64_t end, uint64_t to) {
   co_await t.fence();
   for (const uint64_t page : space.touched_pages(begin, end)) {
     const uint64_t target = page - begin + to;
-    const int64_t failed = co_await reach(t, target, AddressSpace::kPage);
-    if (failed < 0) co_return failed;
+    const int64_t error = co_await reach(t, target, AddressSpace::kPage);
+    if (error < 0) co_return error;
     std::array<uint8_t, kUnitBytes> line{};
     for (uint64_t offset = 0; offset < AddressSpace::kPage; offset += kUnitBytes) {
       context_.memory.read(page + offset, kUnitBytes, line.data());

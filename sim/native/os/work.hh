@@ -37,7 +37,7 @@ class [[nodiscard]] Work {
     }
     std::suspend_always initial_suspend() noexcept { return {}; }
     // Resumes the Work that awaits this one, when this one has completed.
-    struct Back {
+    struct FinalAwaiter {
       bool await_ready() noexcept { return false; }
       std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> h) noexcept {
         const std::coroutine_handle<> caller = h.promise().caller;
@@ -45,7 +45,7 @@ class [[nodiscard]] Work {
       }
       void await_resume() noexcept {}
     };
-    Back final_suspend() noexcept { return {}; }
+    FinalAwaiter final_suspend() noexcept { return {}; }
     void return_value(int64_t v) { value = v; }
     void unhandled_exception() { throw; }
   };
@@ -99,9 +99,9 @@ class Flow {
   std::optional<Access> next_access;
   Time pause = 0;
 
-  // A flow can await an access (Accessed), time that passes (Spent), or that another flow resumes
-  // it (Suspended).
-  struct Accessed {
+  // A flow can await an access (AccessAwaiter), time that passes (TimeAwaiter), or that another
+  // flow resumes it (ResumeAwaiter).
+  struct AccessAwaiter {
     Flow& flow;
     Access access;
     bool await_ready() const { return false; }
@@ -111,7 +111,7 @@ class Flow {
     }
     uint64_t await_resume() const { return flow.read_; }
   };
-  struct Spent {
+  struct TimeAwaiter {
     Flow& flow;
     Time time;
     bool await_ready() const { return time == 0; }
@@ -121,7 +121,7 @@ class Flow {
     }
     void await_resume() const {}
   };
-  struct Suspended {
+  struct ResumeAwaiter {
     Flow& flow;
     bool await_ready() const { return false; }
     void await_suspend(std::coroutine_handle<> awaiter) { flow.innermost_ = awaiter; }
@@ -129,15 +129,16 @@ class Flow {
   };
 
   using K = Access::Kind;
-  Accessed load(uint64_t address, unsigned size) {
+  AccessAwaiter load(uint64_t address, unsigned size) {
     return {*this, {.kind = K::load, .size = static_cast<uint8_t>(size), .address = address}};
   }
-  Accessed store(uint64_t address, unsigned size, uint64_t value) {
+  AccessAwaiter store(uint64_t address, unsigned size, uint64_t value) {
     return {
         *this,
         {.kind = K::store, .size = static_cast<uint8_t>(size), .address = address, .value = value}};
   }
-  Accessed amo(Amo op, uint64_t address, unsigned size, uint64_t operand, uint64_t expected = 0) {
+  AccessAwaiter amo(Amo op, uint64_t address, unsigned size, uint64_t operand,
+                    uint64_t expected = 0) {
     return {*this,
             {.kind = K::amo,
              .op = op,
@@ -146,20 +147,20 @@ class Flow {
              .value = operand,
              .expected = expected}};
   }
-  Accessed fence() { return {*this, {.kind = K::fence}}; }
+  AccessAwaiter fence() { return {*this, {.kind = K::fence}}; }
   // Sends a software interrupt to a hart (I1).
-  Accessed interrupt(uint32_t hart) {
+  AccessAwaiter interrupt(uint32_t hart) {
     const uint64_t msip = UC_CLINT_BASE + 4 * uint64_t{hart};
     return {*this, {.kind = K::write, .size = 4, .address = msip, .value = 1}};
   }
   // Reads a register of another core and waits for the answer (I4).
-  Accessed ask(uint64_t address) {
+  AccessAwaiter ask(uint64_t address) {
     return {*this, {.kind = K::read, .size = 4, .address = address}};
   }
-  Spent spend(Time time) { return {*this, time}; }
+  TimeAwaiter spend(Time time) { return {*this, time}; }
   // Suspends the flow until another one resumes it. A task is resumed when it is installed on a
   // hart.
-  Suspended suspend() { return {*this}; }
+  ResumeAwaiter suspend() { return {*this}; }
 
  private:
   std::optional<Work> work_;           // the outermost Work; none: the flow has nothing to do

@@ -56,12 +56,12 @@ class Services {
 
  private:
   struct Kept {
-    Marked marked;
+    MarkerEffect marked;
     unsigned code;
     Time clock;
   };
   void take(const Kept& marker);
-  static std::optional<Time> delay(const Marked& marked) {
+  static std::optional<Time> delay(const MarkerEffect& marked) {
     if (!marked.delay) return std::nullopt;
     return *marked.delay * 1000;  // from ns to ps
   }
@@ -79,14 +79,14 @@ class Services {
 
 inline std::optional<Time> Services::mark(uint32_t hart, unsigned code, uint64_t value,
                                           Time clock) {
-  const Marked marked = of_hart_[hart].mark(code, value, clock);
+  const MarkerEffect marked = of_hart_[hart].mark(code, value, clock);
   take({marked, code, clock});
   return delay(marked);
 }
 
 inline std::optional<Time> Services::keep(uint32_t hart, unsigned code, uint64_t value,
                                           Time clock) {
-  const Marked marked = of_hart_[hart].mark(code, value, clock);
+  const MarkerEffect marked = of_hart_[hart].mark(code, value, clock);
   if (marked.operations || begins(code)) stored_[hart].push_back({marked, code, clock});
   return delay(marked);
 }

@@ -40,7 +40,7 @@ from uncore.topology.schema import (  # noqa: E402
     words_of,
 )
 
-WIDTH = 100
+LINE_WIDTH = 100
 JOB = runpy.run_path(str(SIM / "uncore/engine/native/spec.py"))["Job"]  # without its package
 HEAD = """\
 // {name}: a part of a machine or of a job, as the engine reads it.
@@ -132,7 +132,9 @@ def comment(text: str, indent: str = "") -> list[str]:
 
 def _wrapped(text: str, indent: str) -> list[str]:
     mark = f"{indent}// "
-    return textwrap.wrap(" ".join(text.split()), WIDTH, initial_indent=mark, subsequent_indent=mark)
+    return textwrap.wrap(
+        " ".join(text.split()), LINE_WIDTH, initial_indent=mark, subsequent_indent=mark
+    )
 
 
 def identifier(word: str) -> str:
@@ -166,7 +168,7 @@ def words(part: type) -> list[str]:
             quoted = ", ".join(f'"{word}"' for word in names)
             head = f"constexpr std::array<std::string_view, {len(names)}> words({kind}) {{"
             body = f"return {{{quoted}}};"
-            fits = len(line := f"{head} {body} }}") <= WIDTH
+            fits = len(line := f"{head} {body} }}") <= LINE_WIDTH
             lines += [line, ""] if fits else [head, f"  {body}", "}", ""]
     return lines
 

@@ -30,14 +30,14 @@ class End {
   // `reach`: the longest time that the effect of a hart's action takes to reach any core (T4.1).
   void set_reach(Time reach) { reach_ = reach; }
 
-  struct Declared {
+  struct DeclaredEnd {
     Cause cause = Cause::none;
     int code = 0;  // exit code of the guest, if it exited
     std::string reason;
     Time at = kNever;
     uint64_t hart = ~uint64_t{0};  // position of the hart in the machine, which decides ties
   };
-  void declare(Declared declaration) {
+  void declare(DeclaredEnd declaration) {
     if (std::tie(declared_.at, declared_.hart) < std::tie(declaration.at, declaration.hart)) return;
     declared_ = std::move(declaration);
     time_ = declared_.at + reach_;
@@ -66,7 +66,7 @@ class End {
 
  private:
   EventQueue& queue_;
-  Declared declared_;
+  DeclaredEnd declared_;
   Time reach_ = 0, time_ = kNever;
   bool has_come_ = false;
 };

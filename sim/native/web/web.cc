@@ -26,7 +26,7 @@ Json reply;
 std::vector<uint8_t> bytes;
 
 template <class Row>
-void columns(const std::vector<Row>& rows) {
+void write_columns(const std::vector<Row>& rows) {
   reply.object([&](auto put) {
     each_column(rows, [&](const char* name, auto field) {
       put(name, [&] {
@@ -112,9 +112,10 @@ FOR_PAGE(uncore_memory) const uint8_t* uncore_memory(double address, uint32_t si
 FOR_PAGE(uncore_trace) const char* uncore_trace() {
   reply = {};
   reply.object([](auto put) {
-    each_table(*run->trace,
-               [&](const char* name, const auto& rows) { put(name, [&] { columns(rows); }); });
-    put("transactions", [] { columns(run->log->records()); });
+    each_table(*run->trace, [&](const char* name, const auto& rows) {
+      put(name, [&] { write_columns(rows); });
+    });
+    put("transactions", [] { write_columns(run->log->records()); });
   });
   return reply_text();
 }

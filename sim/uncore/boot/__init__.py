@@ -6,7 +6,7 @@
 """
 
 from uncore.boot.images import initrd, kernel, kernel_limits
-from uncore.boot.kept_boots import Found, find, keep
+from uncore.boot.kept_boots import FoundBoot, find, keep
 from uncore.boot.kernel_run import Boot, start
 from uncore.boot.kernel_symbols import Symbols, costs
 from uncore.boot.saved_boot import BootRun, begin, resume, save
@@ -16,7 +16,7 @@ __all__ = [
     "Boot",
     "BootRun",
     "ConsoleState",
-    "Found",
+    "FoundBoot",
     "Session",
     "Symbols",
     "begin",

@@ -12,14 +12,14 @@ from hashlib import sha512
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore.boot.flattened_tree import Tree, flat, two_cells
-from uncore.engine.initial_memory import TIMEBASE, UNPRIVILEGED_EXTENSIONS, isa
+from uncore.engine.initial_memory import TIMEBASE_HZ, UNPRIVILEGED_EXTENSIONS, isa
 from uncore.program.abi import CONSTANTS
 from uncore.topology.route import Routes, nearest_memories
 
 if TYPE_CHECKING:
     from uncore.topology.machine import Machine
 
-RAM = 0x80000000
+RAM_BASE = 0x80000000
 UART = CONSTANTS["UC_UART_BASE"]
 # addresses of the interrupt files and of the APLIC, as on QEMU's `virt`
 INTERRUPT_FILES, APLIC = 0x28000000, 0x0D000000
@@ -167,7 +167,7 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
     cpus: dict[str, object] = {
         "#address-cells": 1,
         "#size-cells": 0,
-        "timebase-frequency": TIMEBASE,
+        "timebase-frequency": TIMEBASE_HZ,
         "cpu-map": cpu_map(machine, cores),
     }
     for number, core in enumerate(cores):

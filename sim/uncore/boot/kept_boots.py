@@ -34,18 +34,18 @@ MAX_KEPT_BYTES = 4 << 30  # about sixteen boots of 64 harts
 WRITABLE_BY_OTHERS = 0o022  # permission bits of users other than the owner
 
 
-class Found(NamedTuple):
+class FoundBoot(NamedTuple):
     boot_run: BootRun
     since: datetime
 
 
-def find(boot: Boot) -> Found | None:
+def find(boot: Boot) -> FoundBoot | None:
     file = _file(boot)
     try:
         if not (_is_private(file.parent) and _is_private(file)):
             return None
         since = datetime.fromtimestamp(file.stat().st_mtime)
-        return Found(resume(file), since)
+        return FoundBoot(resume(file), since)
     except (OSError, UserError):
         return None
 

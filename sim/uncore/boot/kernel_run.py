@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uncore._native import Run
-from uncore.boot.device_tree import APLIC, INTERRUPT_FILES, RAM, BootInfo, TreeMemory, tree
+from uncore.boot.device_tree import APLIC, INTERRUPT_FILES, RAM_BASE, BootInfo, TreeMemory, tree
 from uncore.boot.images import Kernel
 from uncore.engine.native import NO_TRACE, spec
 from uncore.errors import UserError
@@ -48,14 +48,14 @@ def parts(
             f"{boot.machine.id}: core.order = weak: a kernel runs where memory is ordered totally;"
             " write --with core.order=tso"
         )
-    entry = RAM + boot.kernel.offset
+    entry = RAM_BASE + boot.kernel.offset
     tree_address = _align_up(entry + boot.kernel.size)
     initrd_address = tree_address + LARGE_PAGE_BYTES
     initrd_end = initrd_address + len(boot.initrd)
     nodes = memory_of_nodes(boot)
     if initrd_end > nodes[0].address + nodes[0].size:
         raise UserError(
-            f"--memory: kernel and initrd take {initrd_end - RAM >> 20} MiB, and"
+            f"--memory: kernel and initrd take {initrd_end - RAM_BASE >> 20} MiB, and"
             f" node 0 has {nodes[0].size >> 20} MiB; write --memory with more"
         )
     initrd = (initrd_address, initrd_end) if boot.initrd else None
@@ -112,7 +112,7 @@ def memory_of_nodes(boot: Boot) -> tuple[TreeMemory, ...]:
     for number, node in enumerate(memories):
         kernel_node = number * (boot.nodes or node_count) // node_count
         share = boot.memory * node.size // total // LARGE_PAGE_BYTES * LARGE_PAGE_BYTES
-        nodes.append(TreeMemory(RAM + number * span, min(share, node.size), kernel_node))
+        nodes.append(TreeMemory(RAM_BASE + number * span, min(share, node.size), kernel_node))
     return tuple(nodes)
 
 

@@ -25,7 +25,7 @@ PROGRAMS_NAME = "(programs)"
 # kind of an access outside the measured part, which is neither in an operation nor between two
 OUTSIDE_MEASURED = -2
 # Names that contain a $ are not functions: they mark where code or data starts.
-_LINE = re.compile(r"([0-9a-f]{16}) [tTwW] ([^\s$]+)\s*$", re.MULTILINE)
+_LINE_PATTERN = re.compile(r"([0-9a-f]{16}) [tTwW] ([^\s$]+)\s*$", re.MULTILINE)
 Symbol = tuple[int, int, str]  # address, size (0: up to the next symbol), name
 
 
@@ -66,7 +66,7 @@ def _read(path: Path) -> list[Symbol]:
 
 def _of_text(data: bytes) -> Iterator[Symbol]:
     """Yields the kernel's own symbols, without those of modules."""
-    for address, name in _LINE.findall(data.decode(errors="replace")):
+    for address, name in _LINE_PATTERN.findall(data.decode(errors="replace")):
         if int(address, 16) >= KERNEL_BASE:
             yield int(address, 16), 0, name
 

@@ -59,7 +59,7 @@ OTHER_NAMES = {  # names that people may try -> the command that they need
     "verify": "check",
     "kernel": "boot",
 }
-PAGE = """# Commands and their options
+PAGE_HEAD = """# Commands and their options
 
 `uncore COMMAND --help` prints each; [cli.md](cli.md) says what they mean together.
 """
@@ -77,7 +77,7 @@ def main(words: Sequence[str] | None = None) -> None:
         own_words = words[: words.index("--")] if "--" in words else words
         switch.set(option in own_words)
         words = [word for word in own_words if word != option] + words[len(own_words) :]
-    words = _arguments(words)
+    words = _convert_arguments(words)
     _escape_letters()
     try:
         with interruptible():
@@ -112,14 +112,14 @@ def _call(app: App, words: list[str]) -> object:
         positions = [
             position for position, word in enumerate(words) if word.partition("=")[0] == option
         ]
-        if len(positions) == 1:  # given by two different names
+        if len(positions) == 1:  # given once by each of two names: no earlier value to drop
             raise
         first, *_ = positions
         next_word = first + (1 if flag or "=" in words[first] else 2)
         return _call(app, words[:first] + words[next_word:])
 
 
-def _arguments(words: list[str]) -> list[str]:
+def _convert_arguments(words: list[str]) -> list[str]:
     """Converts the words after --, which are the program's arguments, into --argument options."""
     if not PROGRAM_COMMANDS.issuperset(words[:1]) or "--" not in words:
         return words
@@ -192,7 +192,7 @@ def _default_text(default: object) -> str | None:
 
 def document() -> str:
     """Returns every command's options and columns, as a page of the site."""
-    pages = _app([]).generate_docs(output_format="markdown").replace("# uncore\n", PAGE, 1)
+    pages = _app([]).generate_docs(output_format="markdown").replace("# uncore\n", PAGE_HEAD, 1)
     first, *sections = pages.split("\n## uncore ")
     commands = {**COMMANDS, **plugins.commands()}
     for number, section in enumerate(sections):

@@ -38,12 +38,12 @@ def _failed_seeds(
 
 
 def _explain(job: Job, seeds: Sequence[int], engine_options: EngineOptions) -> None:
-    from uncore.engine.native.reordered import reordered  # noqa: PLC0415 (slow to load)
+    from uncore.engine.native.reordered import describe_reordering  # noqa: PLC0415 (slow to load)
 
     seed_list = ", ".join(map(str, seeds))
     note(
         f"{job.machine.id} at {job.threads[0]} threads: fails with"
         f" seed{'s' * (len(seeds) > 1)} {seed_list}: rerun with --seed {seeds[0]} --repeat 1"
     )
-    if lines := reordered(job, engine.watched(job, engine_options)):
+    if lines := describe_reordering(job, engine.watched(job, engine_options)):
         note(lines)

@@ -104,7 +104,7 @@ def _report(
     if path:
         from uncore.report import document  # noqa: PLC0415 (slow to load)
 
-        document.of_run(path, results, jobs, command(), engine_options)
+        document.write_run(path, results, jobs, command(), engine_options)
         note(f"report: {path}")
 
 

@@ -207,9 +207,9 @@ def _(panel: Curves, axes: Axes) -> None:
             markersize=4.5,
             linestyle=line,
         )
-    _scale(panel, axes)
+    _set_scales(panel, axes)
     axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
-    _legend(panel, axes)
+    _draw_legend(panel, axes)
     if _labels_beside(panel):
         _label_ends(panel, axes)
 
@@ -255,7 +255,7 @@ def _without_overlap(middles: Sequence[float], label_heights: Sequence[float]) -
     return placed
 
 
-def _scale(panel: Curves, axes: Axes) -> None:
+def _set_scales(panel: Curves, axes: Axes) -> None:
     """Chooses logarithmic axes for widely spread values, and sets limits and ticks."""
     if panel.log_x:
         axes.set_xscale("log", base=2)
@@ -282,7 +282,7 @@ def _labels_beside(panel: Panel) -> bool:
     return isinstance(panel, Curves) and len(panel.series_labels) > MAX_LABELS_INSIDE
 
 
-def _legend(panel: Curves, axes: Axes) -> None:
+def _draw_legend(panel: Curves, axes: Axes) -> None:
     if panel.knees:
         xs, ys = zip(*panel.knees.values(), strict=True)
         ring: Any = {"marker": "o", "markersize": 11, "fillstyle": "none", "linestyle": "none"}
@@ -319,16 +319,18 @@ def _(panel: Bars, axes: Axes) -> None:
 @draw.register(Scatter)
 def _(panel: Scatter, axes: Axes) -> None:
     if panel.outside:
-        _points(axes, panel.outside, marker="x", s=18, color="#bbbbbb", lw=0.8, label="not allowed")
+        _draw_points(
+            axes, panel.outside, marker="x", s=18, color="#bbbbbb", lw=0.8, label="not allowed"
+        )
     for number, label in enumerate(panel.labels):
         colour, marker, _ = style(number)
         kind: Any = {"color": colour, "marker": MARKERS[marker]}
-        _points(axes, panel.others[label], s=16, alpha=0.3, lw=0, **kind)
-        _points(axes, panel.best[label], s=52, edgecolors="black", lw=0.6, **kind)
-        _points(axes, [], s=40, label=label, **kind)
+        _draw_points(axes, panel.others[label], s=16, alpha=0.3, lw=0, **kind)
+        _draw_points(axes, panel.best[label], s=52, edgecolors="black", lw=0.6, **kind)
+        _draw_points(axes, [], s=40, label=label, **kind)
     axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
     axes.legend()
 
 
-def _points(axes: Axes, points: Sequence[tuple[float, float]], **look: Any) -> None:
+def _draw_points(axes: Axes, points: Sequence[tuple[float, float]], **look: Any) -> None:
     axes.scatter([x for x, _ in points], [y for _, y in points], **look)

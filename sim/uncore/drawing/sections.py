@@ -92,4 +92,4 @@ def _picture_html(panel: Panel) -> str:
     size = SMALL_FIGURE_INCHES if isinstance(panel, Curves) else PANEL_SIZE_INCHES
     with tempfile.TemporaryDirectory() as folder:
         svg = picture(Path(folder) / "panel.svg", panel, size=size).read_text()
-    return standalone.drawn(svg, panel.title)
+    return standalone.figure_html(svg, panel.title)

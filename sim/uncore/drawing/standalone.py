@@ -4,7 +4,7 @@
     data(value), packed(value)                    encode a value for the script of a page
     filled("<b>@NAME@</b>", NAME="x") -> str      replaces marks; unknown marks stay
     shared("sorted.js") -> str                    returns a script that several pages use
-    drawn(svg, label) -> str                      shows a picture by plot.py in the page's colours
+    figure_html(svg, label) -> str                shows a picture by plot.py in the page's colours
 
 Every HTML file that uncore writes is made by `page`.  Its content security policy forbids every
 request and allows only the scripts given here, by their digests.  So a mistake here, or a hostile
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-DIGEST = re.compile("'sha256-[^']+'")
+DIGEST_PATTERN = re.compile("'sha256-[^']+'")
 
 
 def page(
@@ -47,7 +47,7 @@ def page(
         theme = shared("theme.js") if 'id="theme"' in body else ""
         unpacks = shared("packed.js") if "unpacked" in script else ""
         scripts.append(f"\n'use strict';\n(async () => {{\n{theme}{unpacks}{script}}})();\n")
-    sources = [*map(_digest, scripts), *DIGEST.findall(inner), *runs.split()]
+    sources = [*map(_digest, scripts), *DIGEST_PATTERN.findall(inner), *runs.split()]
     policy = f"; script-src {' '.join(sources)}" if sources else ""
     return filled(
         shared("standalone.html"),
@@ -82,7 +82,7 @@ def letters(content: bytes) -> str:
     return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
-def drawn(svg: str, label: str) -> str:
+def figure_html(svg: str, label: str) -> str:
     named = f'<svg role="img" aria-label="{escape(label)}"'
     return f'<figure class="drawn">{svg[svg.index("<svg") :].replace("<svg", named, 1)}</figure>'
 

@@ -19,7 +19,7 @@ GAP_BLANKS = 2  # blanks between columns
 MIN_TEXT_WIDTH = 24  # texts are not folded to less than this width
 
 
-class Headed(Protocol):
+class HeadedColumn(Protocol):
     """The properties of a Column (table.py) that the layout needs."""
 
     @property
@@ -35,7 +35,7 @@ class Headed(Protocol):
 
 
 @dataclass
-class Placed:
+class PlacedColumn:
     """A column in the layout, with its width in characters."""
 
     index: int
@@ -46,7 +46,7 @@ class Placed:
 @dataclass
 class Block:
     group: str
-    placed: list[Placed]
+    placed: list[PlacedColumn]
 
 
 @dataclass
@@ -56,7 +56,7 @@ class TableLayout:
 
 
 def laid_out(
-    columns: Sequence[Headed], lines: Sequence[Sequence[str]], width: int, wide: bool
+    columns: Sequence[HeadedColumn], lines: Sequence[Sequence[str]], width: int, wide: bool
 ) -> TableLayout:
     sized = [
         _at_smallest_width(n, column, [line[n] for line in lines])
@@ -79,30 +79,30 @@ def laid_out(
     return layout
 
 
-def _at_smallest_width(index: int, column: Headed, cells: Sequence[str]) -> Placed:
+def _at_smallest_width(index: int, column: HeadedColumn, cells: Sequence[str]) -> PlacedColumn:
     """Returns a column with the smallest width that its words and numbers allow."""
     widest = max(map(len, cells), default=0)
     if column.left:
         widest = min(widest, max(MIN_TEXT_WIDTH, _longest_word(cells)))
     width = max(_longest_word([column.head]), widest)
-    return Placed(index, width, max(len(column.head), *map(len, cells), width))
+    return PlacedColumn(index, width, max(len(column.head), *map(len, cells), width))
 
 
 def _longest_word(texts: Iterable[str]) -> int:
     return max((len(word) for text in texts for word in text.split()), default=0)
 
 
-def _at_full_width(placed: Placed) -> Placed:
-    return Placed(placed.index, placed.wanted, placed.wanted)
+def _at_full_width(placed: PlacedColumn) -> PlacedColumn:
+    return PlacedColumn(placed.index, placed.wanted, placed.wanted)
 
 
-def _width(placed: Sequence[Placed]) -> int:
+def _width(placed: Sequence[PlacedColumn]) -> int:
     return sum(column.width for column in placed) + GAP_BLANKS * (len(placed) - 1)
 
 
 def _split_into_blocks(
-    keys: Sequence[Placed], members: Sequence[Placed], width: int
-) -> list[list[Placed]]:
+    keys: Sequence[PlacedColumn], members: Sequence[PlacedColumn], width: int
+) -> list[list[PlacedColumn]]:
     """Divides columns into blocks of at most this width, unless a single column is wider."""
     blocks = [[*keys]]
     for column in members:
@@ -112,11 +112,11 @@ def _split_into_blocks(
     return [_widened(block, width) for block in blocks]
 
 
-def _widened(block: Sequence[Placed], width: int) -> list[Placed]:
+def _widened(block: Sequence[PlacedColumn], width: int) -> list[PlacedColumn]:
     """Widens columns by the width that the block leaves free, first those that need least."""
     spare_width = width - _width(block)
     extra_width: dict[int, int] = {}
     for column in sorted(block, key=lambda column: column.wanted - column.width):
         extra_width[column.index] = max(0, min(spare_width, column.wanted - column.width))
         spare_width -= extra_width[column.index]
-    return [Placed(p.index, p.width + extra_width[p.index], p.wanted) for p in block]
+    return [PlacedColumn(p.index, p.width + extra_width[p.index], p.wanted) for p in block]

@@ -75,10 +75,10 @@ OBSERVERS = {
     "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
 Observers = frozenset[str]  # names from OBSERVERS
-Tick = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]  # gets the operations done and the time reached, ps
 
 
-def silent(operations: int, reached: int, touched: int = 0) -> None:
+def ignore_progress(operations: int, reached: int, touched: int = 0) -> None:
     """Ignores progress; the default callback of a run."""
 
 
@@ -163,7 +163,7 @@ def missing(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
 def run(
     job: Job,
     observers: Observers,
-    tick: Tick = silent,
+    tick: ProgressCallback = ignore_progress,
     engine_options: EngineOptions = NO_OPTIONS,
     cores: int = 1,
 ) -> dict[str, Any]:
@@ -176,7 +176,9 @@ def run(
     return fields | {"absent": {**module.ABSENT_FIELDS, **fields.get("absent", {})}}
 
 
-def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> OnProgress:
+def watched(
+    job: Job, engine_options: EngineOptions, tick: ProgressCallback = ignore_progress
+) -> OnProgress:
     """Returns a progress callback that stops the run at its limits."""
     return watch(take(Limits, engine_options), job.program.name, tick)
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from uncore.program.elf import Segment
     from uncore.program.program import Image
 
-PS = 10**12
-TIMEBASE = 1_000_000_000  # Hz; in uncore's own engines, CSR `time` counts nanoseconds
+PS_PER_SECOND = 10**12
+TIMEBASE_HZ = 1_000_000_000  # Hz; in uncore's own engines, CSR `time` counts nanoseconds
 # Extensions that programs may require of the harts of uncore's own engines, by their names in
 # device trees.
 UNPRIVILEGED_EXTENSIONS = (
@@ -59,7 +59,7 @@ def elf(job: Job, can: Collection[str] = (), **counter: int) -> bytes:
     late: Image = []
     if job.seed is not None:
         ticks = [
-            round(seeded.start(job, hart) * boot["timebase_hz"] / PS)
+            round(seeded.start(job, hart) * boot["timebase_hz"] / PS_PER_SECOND)
             for hart in range(job.threads[0])
         ]
         late = late_starts(job.program, ticks, boot.get("clock", abi.CONSTANTS["UC_CLOCK_TIME"]))
@@ -76,7 +76,7 @@ def _boot(job: Job, can: Collection[str]) -> dict[str, Any]:
         "harts": job.threads[0],
         "nodes": len(job.machine.memories),
         "node_size": job.machine.node_span,
-        "timebase_hz": TIMEBASE,
+        "timebase_hz": TIMEBASE_HZ,
         "multicast": _harts_per_message(job) if "multicast" in can else 0,
         "values": _values(job),
     }

@@ -23,7 +23,7 @@ from msgspec import Meta, Struct
 
 from uncore.errors import GuestError, UserError
 from uncore.job.option_values import duration
-from uncore.topology.units import TIME, UnitError, size
+from uncore.topology.units import TIME_UNITS, UnitError, size
 
 NO_LIMIT_TEXT = "none"
 HOST_BYTES_PER_BYTE = 32  # bytes of this computer for each byte that a program may touch
@@ -59,8 +59,8 @@ class OnProgress(Protocol):
 def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProgress:
     """Returns a callback that raises a GuestError at a limit; `name` is the program's name."""
     time_ps = _read("--max-time", limits.max_time, duration)
-    memory = _read("--max-memory", limits.max_memory, _size)
-    host = _read("--max-host", limits.max_host, duration) / TIME["s"]
+    memory = _read("--max-memory", limits.max_memory, _parse_size)
+    host = _read("--max-host", limits.max_host, duration) / TIME_UNITS["s"]
     start, held_before = time.monotonic(), resident_bytes()
 
     def limit_error(option: str, limit: str, what: str, operations: int) -> GuestError:
@@ -71,7 +71,7 @@ def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProg
         )
 
     def check_limits(operations: int, reached: int, touched: int = 0) -> None:
-        simulated = f"{reached / TIME['s']:.4g} s of simulated time"
+        simulated = f"{reached / TIME_UNITS['s']:.4g} s of simulated time"
         if reached > time_ps:
             raise limit_error("--max-time", limits.max_time, simulated, operations)
         held_bytes = resident_bytes() - held_before
@@ -103,7 +103,7 @@ def _read(option: str, text: str, read: Callable[[str, str], int]) -> float:
     return float("inf") if text == NO_LIMIT_TEXT else read(option, text)
 
 
-def _size(option: str, text: str) -> int:
+def _parse_size(option: str, text: str) -> int:
     try:
         return size(text)
     except UnitError as error:

@@ -63,7 +63,7 @@ FEW_LINES_PER_OP = 0.5  # if an operation fetches fewer lines, operations mostly
 WARM_UP_OPS_PER_THREAD = 2  # operations of the warm-up after all threads have started
 WARM_UP_OPS_DIVISOR = 4  # the warm-up has at least 1/WARM_UP_OPS_DIVISOR of the operations measured
 MAX_LENGTH_CHOICES = 3  # maximum number of times that a length is chosen from the earlier runs
-MAX_LENGTH_RATIO = 1.5  # a chosen length must exceed the last run's by this factor
+MIN_LENGTH_GROWTH = 1.5  # a chosen length must exceed the last run's by this factor
 # Factors by which the longest runs may exceed the first length: usually, for runs of which only a
 # small part is steady, and for runs without a steady state.
 MAX_LENGTH_FACTOR, MAX_FACTOR_IF_PARTLY_STEADY, MAX_FACTOR_IF_UNSTEADY = 16, 4, 64
@@ -119,7 +119,7 @@ class Search(Plan):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        self._counts = {threads: _Count(job, threads) for threads in job.threads}
+        self._counts = {threads: _CountSearch(job, threads) for threads in job.threads}
 
     def next_points(self) -> list[Job]:
         return [point for count in self._counts.values() for point in count.next_points()]
@@ -167,7 +167,7 @@ def _fetched_lines(point: Point) -> int:
 
 
 @dataclass
-class _Count:
+class _CountSearch:
     """The search at one thread count."""
 
     job: Job
@@ -345,7 +345,7 @@ class _Count:
         if self.runs > 1 or self._length_factor > 1:
             return False
         return (
-            not self._choices_made or self._chosen_length.ops > MAX_LENGTH_RATIO * self.length.ops
+            not self._choices_made or self._chosen_length.ops > MIN_LENGTH_GROWTH * self.length.ops
         )
 
     @property

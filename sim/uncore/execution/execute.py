@@ -26,7 +26,7 @@ from typing import Any
 import msgspec
 
 from uncore import engine
-from uncore.engine import NO_OPTIONS, EngineOptions, Observers, Tick
+from uncore.engine import NO_OPTIONS, EngineOptions, Observers, ProgressCallback
 from uncore.errors import GuestError, Unfinished
 from uncore.execution import enough, pool
 from uncore.execution.pool import OnItemProgress, Workers
@@ -52,7 +52,7 @@ EARLY_WORK_DIVISOR = 10
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedPoint:
     """A point that was run or loaded, or instead the error of its guest or the tables of an
     interrupted run.
     """
@@ -91,7 +91,7 @@ def execute(
     about = {name: engine.usable(name, observers, engine_options) for name in engines}
     settings = _Settings(observers, engine_options, store)
     plans = plans or [enough.plan(job) for job in jobs]
-    finished: dict[enough.Plan, dict[_RunKey, Finished]] = {plan: {} for plan in plans}
+    finished: dict[enough.Plan, dict[_RunKey, FinishedPoint]] = {plan: {} for plan in plans}
     under_way: list[tuple[Job | None, KeyboardInterrupt]] = []
     try:
         for plan, job, point in _rounds(plans, workers, settings, tick, resume):
@@ -122,7 +122,7 @@ def _rounds(
     settings: _Settings,
     tick: OnItemProgress,
     resume: bool,
-) -> Iterator[tuple[enough.Plan, Job, Finished]]:
+) -> Iterator[tuple[enough.Plan, Job, FinishedPoint]]:
     while requested := [(plan, point) for plan in plans for point in plan.next_points()]:
         points = [
             (n, point, settings.observers | plan.observers)
@@ -138,7 +138,7 @@ def _run_key(point: Job) -> _RunKey:
 
 def _result_of_plan(
     plan: enough.Plan,
-    finished: Mapping[_RunKey, Finished],
+    finished: Mapping[_RunKey, FinishedPoint],
     seen: OnObserved,
     started: str,
     about: str,
@@ -163,7 +163,7 @@ class _Settings:
     engine_options: EngineOptions
     store: Store | None
 
-    def resumed(self, number: int, job: Job, observers: Observers) -> Finished | None:
+    def load_saved(self, number: int, job: Job, observers: Observers) -> FinishedPoint | None:
         """Returns the saved point, if it has the observations of all observers; else None."""
         if not self.store or not observers <= SAVED_OBSERVERS:
             return None
@@ -171,9 +171,9 @@ class _Settings:
         observed = {observer: getattr(saved, observer, None) for observer in observers}
         if saved is None or None in observed.values():
             return None
-        return Finished(number, saved.point, observed, saved.seconds, resumed=True)
+        return FinishedPoint(number, saved.point, observed, saved.seconds, resumed=True)
 
-    def save(self, job: Job, finished: Finished) -> None:
+    def save(self, job: Job, finished: FinishedPoint) -> None:
         if self.store and isinstance(finished.point, Point):
             seen = {
                 observer: value
@@ -190,10 +190,10 @@ def _finished_points(
     settings: _Settings,
     tick: OnItemProgress,
     resume: bool,
-) -> Iterator[Finished]:
+) -> Iterator[FinishedPoint]:
     not_saved = []
     for numbered in points:
-        if point := settings.resumed(*numbered) if resume else None:
+        if point := settings.load_saved(*numbered) if resume else None:
             yield point
         else:
             not_saved.append(numbered)
@@ -211,8 +211,11 @@ def _finished_points(
 
 
 def _finished_by_workers(
-    points: list[_Numbered], workers: Workers, run: Callable[..., Finished], tick: OnItemProgress
-) -> Iterator[Finished]:
+    points: list[_Numbered],
+    workers: Workers,
+    run: Callable[..., FinishedPoint],
+    tick: OnItemProgress,
+) -> Iterator[FinishedPoint]:
     """Runs points in this process, in processes of this computer, or on a cluster. Yields each
     point when it is finished.
     """
@@ -224,8 +227,8 @@ def _finished_by_workers(
 
 
 def _finished_one_by_one(
-    run: Callable[..., Finished], points: list[_Numbered], tick: OnItemProgress
-) -> Iterator[Finished]:
+    run: Callable[..., FinishedPoint], points: list[_Numbered], tick: OnItemProgress
+) -> Iterator[FinishedPoint]:
     for numbered in points:
         point = run(numbered, tick=tick)
         yield point
@@ -250,15 +253,15 @@ def _point(
     numbered: _Numbered,
     settings: _Settings,
     cores: int,
-    tick: Tick = engine.silent,
-) -> Finished:
+    tick: ProgressCallback = engine.ignore_progress,
+) -> FinishedPoint:
     number, job, observers = numbered
     return _finish_point(
         number, job, lambda job: engine.run(job, observers, tick, settings.engine_options, cores)
     )
 
 
-def _finish_point(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
+def _finish_point(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> FinishedPoint:
     """Runs a point and measures its host time. If it is interrupted, returns its output so far."""
     start = time.perf_counter()
     point: Point | GuestError | Unfinished
@@ -273,7 +276,7 @@ def _finish_point(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -
         point = error
     except KeyboardInterrupt as stopped:
         point = Unfinished.cause_of(stopped)
-    return Finished(number, point, observed, time.perf_counter() - start)
+    return FinishedPoint(number, point, observed, time.perf_counter() - start)
 
 
 def result_of_point(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
@@ -288,7 +291,7 @@ def result_of_point(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
 
 
 def _result(
-    job: Job, finished: Sequence[Finished], started: str, about: str, *, partial: bool
+    job: Job, finished: Sequence[FinishedPoint], started: str, about: str, *, partial: bool
 ) -> Result:
     """Makes a result of finished points. `about` describes the engine in a line."""
     points = [point.point for point in finished if isinstance(point.point, Point)]

@@ -36,7 +36,7 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
-STOP = signal.SIGUSR1  # sent by the parent to a worker
+STOP_SIGNAL = signal.SIGUSR1  # sent by the parent to a worker
 LAST_ANSWERS_TIMEOUT_S = 30  # long enough for work that checks signals between its steps
 
 
@@ -103,7 +103,7 @@ def _last_answers(futures: set[Future[Any]]) -> Iterator[Any]:
     running = [future for future in futures if not future.cancel()]
     for child in multiprocessing.active_children():
         if child.pid:
-            os.kill(child.pid, STOP)
+            os.kill(child.pid, STOP_SIGNAL)
     for future in wait(running, LAST_ANSWERS_TIMEOUT_S).done:
         if not future.exception() and (answer := future.result()) is not NO_ANSWER:
             yield answer
@@ -139,7 +139,7 @@ def _numbered(number: int) -> Any:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Handles STOP, by interrupting running work once. Between items the worker must not be
+    """Handles STOP_SIGNAL, by interrupting running work once. Between items the worker must not be
     interrupted, because it may be sending an answer.
     """
     global _stopped
@@ -172,7 +172,7 @@ def _begin(parent: int, work: Callable[[int], Any]) -> None:
     _numbered_work = work
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
-    signal.signal(STOP, _stop)
+    signal.signal(STOP_SIGNAL, _stop)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 (slow to load)

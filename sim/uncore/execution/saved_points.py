@@ -42,9 +42,9 @@ class SavedPoint(msgspec.Struct, frozen=True):
 
     point: Point
     seconds: float  # host time
-    lines: Observed | None = None  # observations of `lines`, if it was on
-    traffic: dict[str, list[int]] | None = None  # observations of `traffic`, if it was on
-    pace: Pace | None = None  # observations of `pace`, if it was on
+    lines: Observed | None = None  # what the observer `lines` recorded, if it was on
+    traffic: dict[str, list[int]] | None = None  # of the observer `traffic`
+    pace: Pace | None = None  # of the observer `pace`
 
 
 def key(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:

@@ -55,7 +55,7 @@ def save(
         state_file.write(path, "run", SavedRunHead(point.document(), guest), reached)
 
     return result_of_point(
-        point, lambda job: state.saving(job, when, write, engine.watched(job, engine_options))
+        point, lambda job: state.run_and_save(job, when, write, engine.watched(job, engine_options))
     )
 
 
@@ -72,5 +72,5 @@ def resume_saved(
     if job != saved_job:
         job = replace(job, since=(saved_state.at, saved_job.parameters))
     return result_of_point(
-        job, lambda job: state.resumed(saved_state, job, engine.watched(job, engine_options))
+        job, lambda job: state.resume(saved_state, job, engine.watched(job, engine_options))
     )

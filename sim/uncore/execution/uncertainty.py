@@ -1,6 +1,6 @@
 """Runs a job on machines that are sampled from a machine file whose numbers have intervals.
 
-    executed(jobs, machines, ...)             results of jobs, with intervals of their throughput
+    execute_with_samples(jobs, machines, ...) results of jobs, with intervals of their throughput
     numbers_with_intervals(machine)           the numbers that have an interval; --with removes it
     samples(name, job, count)                 the job on `count` sampled machines; `name` is the
                                               name of its machine
@@ -38,10 +38,10 @@ from uncore.topology.units import NUMBER
 
 DEFAULT_SAMPLES = 10
 TAIL_SHARE = 0.1  # share of the true values below an interval, and also above it
-NUMBER_AND_UNIT = re.compile(rf"{NUMBER}\s*(.*)")
+NUMBER_AND_UNIT_PATTERN = re.compile(rf"{NUMBER}\s*(.*)")
 
 
-def executed(
+def execute_with_samples(
     jobs: Sequence[Job],
     machines: Sequence[str | Machine],
     *,
@@ -144,7 +144,7 @@ def _sample_values(number: Number, count: int) -> list[str]:
 
 
 def _parts(number: Number, text: str) -> tuple[float, str]:
-    match = NUMBER_AND_UNIT.fullmatch(text.strip())
+    match = NUMBER_AND_UNIT_PATTERN.fullmatch(text.strip())
     if not match:
         raise _no_interval(number)
     return float(match[1]), match[2]

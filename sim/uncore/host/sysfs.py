@@ -19,7 +19,7 @@ from msgspec import Meta, Struct
 from uncore.errors import UserError
 from uncore.host.computer import Cache, Computer, Cpu, Node, cpu_list, of_one_line
 
-UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+UNIT_BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 class Setting(Struct, frozen=True, forbid_unknown_fields=True):
@@ -129,7 +129,7 @@ def _cache(index: Path, cpu: int, online: tuple[int, ...]) -> Cache:
     sharing_cpus = cpu_list(_text(index / "shared_cpu_list")) or (cpu,)
     return Cache(
         level=_number(index / "level"),
-        size=_int(size[:-1]) * UNITS[size[-1]] if size[-1:] in UNITS else _int(size),
+        size=_int(size[:-1]) * UNIT_BYTES[size[-1]] if size[-1:] in UNIT_BYTES else _int(size),
         ways=_number(index / "ways_of_associativity"),
         cpus=tuple(cpu for cpu in sharing_cpus if cpu in online),
         line=_number(index / "coherency_line_size"),

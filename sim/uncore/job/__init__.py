@@ -7,16 +7,16 @@ placement.py       harts that run the threads, nodes and slices that own the lin
 option_values.py   the values of options that several commands share
 """
 
-from uncore.job.job import ByteRange, Job, Seed, Since
+from uncore.job.job import ByteRange, Continuation, Job, Seed
 from uncore.job.placement import HOME_NODE, HOMES, check_home, home_nodes, slice_is_drawn
 
 __all__ = [
     "HOMES",
     "HOME_NODE",
     "ByteRange",
+    "Continuation",
     "Job",
     "Seed",
-    "Since",
     "check_home",
     "home_nodes",
     "slice_is_drawn",

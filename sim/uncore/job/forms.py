@@ -17,11 +17,12 @@ from typing import Any, Literal
 
 from uncore.job.option_values import axes, duration, pairs, places, share
 from uncore.program import read_folder, read_input
-from uncore.topology.units import TIME
+from uncore.topology.units import TIME_UNITS
 
 OnOff = Literal["on", "off"]
 FIRST_SEED, REPEATS = 1, 3  # seeds of a run if the command gives none
-SLICES_DRAWN = 9  # number of seeds of a matrix whose seeds draw the slice that owns the line
+# default number of a matrix's seeds if each seed draws the slice that owns the line
+SEEDS_IF_SLICE_IS_DRAWN = 9
 
 
 def _unchanged(_: str, value: Any) -> Any:
@@ -70,8 +71,11 @@ def _picoseconds(name: str, value: str | int) -> int:
 
 def _in_largest_unit(flag: str, ps: int) -> tuple[str, ...]:
     """Writes a duration in the largest unit that gives a whole number."""
-    unit = max((unit for unit in TIME if ps % TIME[unit] == 0), key=lambda unit: TIME[unit])
-    return (flag, f"{ps // TIME[unit]}{unit}")
+    unit = max(
+        (unit for unit in TIME_UNITS if ps % TIME_UNITS[unit] == 0),
+        key=lambda unit: TIME_UNITS[unit],
+    )
+    return (flag, f"{ps // TIME_UNITS[unit]}{unit}")
 
 
 def _to_mapping(flag: str, words: Sequence[str] | Mapping[str, str]) -> Mapping[str, str]:

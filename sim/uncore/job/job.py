@@ -69,7 +69,7 @@ USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
 ByteRange = tuple[int, int]  # address of the first byte, number of bytes
 # The time (ps) at which a continued run was saved, and its parameters until then. Values that the
 # program has computed from these parameters remain.
-Since = tuple[int, tuple[tuple[str, str], ...]]
+Continuation = tuple[int, tuple[tuple[str, str], ...]]
 Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
@@ -175,7 +175,7 @@ class Job:
     free: tuple[ByteRange, ...] = ()
     # groups of address ranges; each group is moved to a line of its own (docs/whatif.md)
     apart: tuple[tuple[ByteRange, ...], ...] = ()
-    since: Since | None = None  # set if this job continues a saved run with other parameters
+    since: Continuation | None = None  # set if this job continues a saved run with other parameters
     lengths: tuple[Length, ...] = ()  # lengths of the runs per thread count, found by `within`
     # Width of the interval in millionths of the rate; 0: `ops` decides the length of a run.
     within: Annotated[int, Meta(ge=0, lt=10**6)] = option(

@@ -25,7 +25,7 @@ from pathlib import Path
 from uncore.errors import UserError
 from uncore.support import output_kinds as kinds
 from uncore.support.output_kinds import OutputKind
-from uncore.topology.units import NUMBER, TIME
+from uncore.topology.units import NUMBER, TIME_UNITS
 
 MILLION = 10**6
 MAX_DURATION_PS = 1 << 62  # so low that the sum of two times fits into the engines' 64 bits
@@ -104,11 +104,13 @@ def machines_and_workloads(command: str, words: Sequence[str]) -> tuple[list[str
 def duration(option: str, text: str) -> int:
     """Parses a simulated time above zero; returns ps."""
     match = re.fullmatch(NUMBER + "([a-z]+)", text)
-    if not match or match[2] not in TIME or not Fraction(match[1]):
-        units = ", ".join(TIME)
+    if not match or match[2] not in TIME_UNITS or not Fraction(match[1]):
+        units = ", ".join(TIME_UNITS)
         raise UserError(f"{option} {text}: expected a duration above zero in {units}, like 100ms")
-    if (ps := round(Fraction(match[1]) * TIME[match[2]])) >= MAX_DURATION_PS:
-        raise UserError(f"{option} {text}: expected at most {(MAX_DURATION_PS - 1) // TIME['s']}s")
+    if (ps := round(Fraction(match[1]) * TIME_UNITS[match[2]])) >= MAX_DURATION_PS:
+        raise UserError(
+            f"{option} {text}: expected at most {(MAX_DURATION_PS - 1) // TIME_UNITS['s']}s"
+        )
     return ps
 
 

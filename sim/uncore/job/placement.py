@@ -45,8 +45,8 @@ def thread_counts(text: str, room: int) -> tuple[int, ...]:
     counts: list[int] = []
     for item in text.split(","):
         first, dots, last = item.strip().partition("..")
-        low = _count(first, text, room)
-        high = _count(last, text, room) if dots else low
+        low = _parse_count(first, text, room)
+        high = _parse_count(last, text, room) if dots else low
         if high < low:
             raise UserError(f"--threads {text}: '{item}' runs downwards; write {high}..{low}")
         while low < high:
@@ -76,7 +76,7 @@ def place(machine: Machine, policy: str, smt: bool = True) -> tuple[int, ...]:
     )
 
 
-def _count(text: str, list_text: str, room: int) -> int:
+def _parse_count(text: str, list_text: str, room: int) -> int:
     if text == "max":
         return room
     if not re.fullmatch("[0-9]{1,9}", text) or int(text) == 0:

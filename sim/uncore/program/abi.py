@@ -16,7 +16,7 @@ from uncore.support import paths
 
 _HEADER = re.sub(r"//.*", "", (paths.WORKLOADS / "include/uncore_abi.h").read_text())
 
-WORD = 8
+WORD_BYTES = 8
 CONSTANTS: Mapping[str, int] = {
     name: int(value, 0)
     for name, value in re.findall(r"^#define (UC_\w+) (0x[0-9a-f]+|\d+)\b", _HEADER, re.MULTILINE)
@@ -32,7 +32,7 @@ MAGIC = _text[1].encode() + b"\0"
 
 def size(structure: str) -> int:
     """Returns the number of bytes of a structure."""
-    return WORD * len(FIELDS[structure])
+    return WORD_BYTES * len(FIELDS[structure])
 
 
 def unpack(structure: str, words: bytes) -> dict[str, int]:

@@ -42,7 +42,7 @@ class Target:
 
 # Linux programs: for RV64GC, the target's default, with musl and libc++ linked statically, and with
 # frame pointers for stack traces; HOST_TARGET is the corresponding target for this computer.
-ON_MACHINES = "riscv64-linux-musl"
+GUEST_TARGET = "riscv64-linux-musl"
 HOST_TARGET = f"{platform.machine()}-linux-musl"
 LINUX_OPTIONS = ("-static", "-O2", "-g", "-fno-omit-frame-pointer", "-fno-sanitize=undefined")
 LINUX_ZIG_OPTIONS = ("-OReleaseSafe", "-fno-strip")
@@ -157,7 +157,7 @@ def build(
 
 
 def build_for_linux(
-    sources: list[Path], elf: Path, flags: Iterable[str], target: str = ON_MACHINES
+    sources: list[Path], elf: Path, flags: Iterable[str], target: str = GUEST_TARGET
 ) -> None:
     """Compiles a static program for Linux from C, C++ or Zig files.
 

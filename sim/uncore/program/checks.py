@@ -15,8 +15,8 @@ from uncore.program.locate import source_of
 from uncore.program.program import Program
 from uncore.support import paths
 
-CHECK = re.compile(r'uc_check\s*\((?:[^;"]|"(?!\s*\)\s*;))*?"([^"]*)"\s*\)\s*;')
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+CHECK_PATTERN = re.compile(r'uc_check\s*\((?:[^;"]|"(?!\s*\)\s*;))*?"([^"]*)"\s*\)\s*;')
+INCLUDE_PATTERN = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def checks(program: Program) -> list[Check]:
     return [
         Check(match[1], path.name, text.count("\n", 0, match.start()) + 1)
         for path, text in _sources(source_of(program), set())
-        for match in CHECK.finditer(text)
+        for match in CHECK_PATTERN.finditer(text)
         if match[1].encode() in program.data
     ]
 
@@ -41,7 +41,7 @@ def _sources(path: Path, visited: set[Path]) -> Iterator[tuple[Path, str]]:
     visited.add(path)
     text = path.read_text()
     yield path, text
-    for name in INCLUDE.findall(text):
+    for name in INCLUDE_PATTERN.findall(text):
         for folder in (path.parent, paths.WORKLOADS / "include"):
             if (folder / name).is_file() and folder / name not in visited:
                 yield from _sources(folder / name, visited)

@@ -37,7 +37,7 @@ _COUNTED_FORMS, _STRING_FORM, _IMPLICIT_CONST = frozenset({0x09, 0x18}), 0x08, 0
 _EXPRESSION = 0x18
 _LEB, _LEB_NOT_0 = rb"[\x80-\xff]*+[\0-\x7f]", rb"[\x80-\xff]*+[\x01-\x7f]"
 # An abbreviation: its code, a tag, a flag for children, and attributes up to two zeros.
-_ENTRY = re.compile(
+_ENTRY_PATTERN = re.compile(
     rb"(%b)(%b)([\0\1])((?>(?:%b(?>\x21%b|%b))*))\0\0" % (_LEB_NOT_0, _LEB, _LEB_NOT_0, _LEB, _LEB)
 )
 _COMPILED, _PARTIAL = 1, 3  # kinds of DWARF 5 units that have the usual header
@@ -117,7 +117,7 @@ class DebugInfo:
     def _table(self, position: int) -> dict[int, tuple[bytes, bytes, bytes]]:
         """Returns the abbreviations by code, not decoded, because most are never used."""
         table = {}
-        while entry := _ENTRY.match(self.abbreviations, position):
+        while entry := _ENTRY_PATTERN.match(self.abbreviations, position):
             table[_number(entry[1], 0)[0]] = (entry[2], entry[3], entry[4])
             position = entry.end()
         return table

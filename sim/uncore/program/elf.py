@@ -1,7 +1,8 @@
 """Reads a guest ELF into plain values, and checks all of it.
 
     read(data, name) -> Elf       raises a UserError: truncated, not RISC-V, not a guest, ...
-    split(data, address, tail)    the file with bytes in a part that was zero
+    split(data, address, tail)    the file with the bytes `tail`, which begin a new segment, at
+                                  `address`, where it had zeros
 
 An ELF file is three tables of fixed structures.  Each is read in one pass here, because pyelftools,
 which other modules use for DWARF, takes longer for the symbols of a guest than a short run takes.

@@ -120,8 +120,8 @@ class Fields:
         """Returns the innermost field at the address, or the aligned word if there is none."""
         if object_ := self.object_at(address):
             return object_.at(address)
-        word = address - address % abi.WORD
-        return VariablePart(word, abi.WORD, self.names.at(word))
+        word = address - address % abi.WORD_BYTES
+        return VariablePart(word, abi.WORD_BYTES, self.names.at(word))
 
     def object_at(self, address: int) -> Object | None:
         """Returns the innermost object at the address, or None."""
@@ -152,7 +152,7 @@ def _targets(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tupl
     targets: dict[int, tuple[str, Type]] = {}
     for object_ in objects:
         for address, name, target in object_.pointers():
-            value = int.from_bytes(read(address, abi.WORD), "little")
+            value = int.from_bytes(read(address, abi.WORD_BYTES), "little")
             if value >= heap:
                 targets.setdefault(value, (name, target))
     return targets

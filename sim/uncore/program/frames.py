@@ -36,7 +36,7 @@ _FRAMES = "frames1"  # to be changed when the format of the saved frames changes
 
 # Folders of compilers, their libraries and the packages that they fetch. Go's own library, built
 # with -trimpath, has paths that begin with the package's name.
-_TOOLCHAIN = re.compile(
+_TOOLCHAIN_PATTERN = re.compile(
     r"(^|/)(usr|rustc|rust/deps|\.rustup|\.cargo/registry|vendor|pkg/mod|ziglang|zig/lib|sysdeps"
     r"|nptl|libgcc|glibc-[\d.]+|gcc-[\d.]+|musl-[\d.]+)/"
     r"|^(runtime|sync|internal|syscall|os|time|reflect|fmt|strconv|container|math|bytes)/"
@@ -46,9 +46,9 @@ _TOOLCHAIN = re.compile(
 # Matches prefixes to remove. build.py compiles in the compiler's folder and removes the user's
 # folder, so a path of the user begins with the compiler's folder, and a path of the compiler with
 # the folders above that.
-_COMPILED_IN = re.compile(r"^.*/ziglang/(?!lib/)|^.*/(?=ziglang/lib/)")
+_COMPILED_IN_PATTERN = re.compile(r"^.*/ziglang/(?!lib/)|^.*/(?=ziglang/lib/)")
 
-_HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|inc|inl|ipp|tcc|tpp)$")
+_HEADER_PATTERN = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|inc|inl|ipp|tcc|tpp)$")
 
 
 class Frame(NamedTuple):
@@ -117,14 +117,14 @@ class Frames:
     @cached_property
     def _folders(self) -> set[str]:
         """Folders of the source files that were compiled."""
-        sources = (_COMPILED_IN.sub("", path) for path in self._program.compiled)
+        sources = (_COMPILED_IN_PATTERN.sub("", path) for path in self._program.compiled)
         return {_folder(path) for path in sources if is_user_source(path)}
 
     def _find_frames(self, pc: int) -> tuple[Frame, ...]:
         table = pc >= self._lowest and self._table
         entries = table.lookup(pc - self._lowest) if table else ()
         frames = tuple(
-            Frame(demangled(f.symbol), _COMPILED_IN.sub("", f.full_path), f.line)
+            Frame(demangled(f.symbol), _COMPILED_IN_PATTERN.sub("", f.full_path), f.line)
             for f in entries
             if f.full_path
         )
@@ -134,7 +134,11 @@ class Frames:
         """True if the frame is in a file of the user. For a header, there must also be a compiled
         source file in its folder.
         """
-        if not is_user_source(frame.path) or not _HEADER.search(frame.path) or not self._folders:
+        if (
+            not is_user_source(frame.path)
+            or not _HEADER_PATTERN.search(frame.path)
+            or not self._folders
+        ):
             return is_user_source(frame.path)
         return _folder(frame.path) in self._folders
 
@@ -187,7 +191,7 @@ def _folder(path: str) -> str:
 @cache
 def is_user_source(path: str) -> bool:
     """True for a source file of the user, to which tests of a Go package belong."""
-    return path.endswith("_test.go") or not _TOOLCHAIN.search(path)
+    return path.endswith("_test.go") or not _TOOLCHAIN_PATTERN.search(path)
 
 
 @cache

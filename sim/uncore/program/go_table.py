@@ -43,7 +43,7 @@ def find(segments: Sequence[Segment]) -> GoTable | None:
         position = segment.data.find(_MAGIC)
         while position >= 0:
             module = _module(segments, segment.address + position)
-            if module and segment.data[position + 7] == abi.WORD:
+            if module and segment.data[position + 7] == abi.WORD_BYTES:
                 table = GoTable(segment.data[position:], *module, tuple(segments))
                 return table if table.functions else None
             position = segment.data.find(_MAGIC, position + 1)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from uncore.program.program import Image, Program
 
 _ZERO, _SP, _TP, _T0, _T1 = 0, 2, 4, 5, 6  # registers
-_TICKS_OFFSET = abi.CONSTANTS["UC_BLOCK"] - abi.WORD  # offset of the ticks in a hart's block
+_TICKS_OFFSET = abi.CONSTANTS["UC_BLOCK"] - abi.WORD_BYTES  # offset of the ticks in a hart's block
 _CSR = {"UC_CLOCK_TIME": 0xC01, "UC_CLOCK_CYCLE": 0xC00}
 
 

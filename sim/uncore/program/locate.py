@@ -96,7 +96,7 @@ def is_for_linux(path: Path, has_more_inputs: bool = False) -> bool:
 
 
 def elf_of(
-    path: Path, sources: tuple[Path, ...], flags: tuple[str, ...], target: str = build.ON_MACHINES
+    path: Path, sources: tuple[Path, ...], flags: tuple[str, ...], target: str = build.GUEST_TARGET
 ) -> Path:
     """Returns the path at which the compiled program is cached; it depends on the contents of all
     files and on the options.

@@ -20,7 +20,7 @@ NamedRange = tuple[int, int, str]  # first address, end, name
 # Addresses of Linux programs: the first thread's stack, and the kernel's own memory
 # (sim/native/os).
 _KERNEL_START = 1 << 38
-PAGE = 4096
+PAGE_BYTES = 4096
 LINUX_RANGES: tuple[NamedRange, ...] = (
     (_KERNEL_START - (1 << 24), _KERNEL_START, "stack of the first thread"),
     (_KERNEL_START, _KERNEL_START + (1 << 32), "kernel: queues of harts"),
@@ -88,7 +88,7 @@ class Names:
         if segment := next((s for s in self.program.segments if address in s), None):
             name, start = ("data" if segment.rights & 2 else "constants"), segment.address
         else:
-            start = address // PAGE * PAGE
+            start = address // PAGE_BYTES * PAGE_BYTES
             name = f"page {start:#x}"
         return name + (f"+{address - start:#x}" if address > start else "")
 
@@ -98,8 +98,8 @@ def _pointers(
 ) -> list[tuple[int, str]]:
     pointers: dict[int, str] = {}
     for symbol in program.symbols:
-        if symbol.size == abi.WORD and not symbol.name.startswith("uc_"):
-            value = int.from_bytes(read(symbol.address, abi.WORD), "little")
+        if symbol.size == abi.WORD_BYTES and not symbol.name.startswith("uc_"):
+            value = int.from_bytes(read(symbol.address, abi.WORD_BYTES), "little")
             if value >= heap and value % abi.CONSTANTS["UC_BLOCK"] == 0:
                 pointers.setdefault(value, symbol.name)
     for table in program.tables:

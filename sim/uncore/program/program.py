@@ -29,7 +29,7 @@ from uncore.program.parameter import TYPES, Parameter
 T = TypeVar("T")
 Image = list[tuple[int, bytes]]
 NOTHING: Mapping[str, object] = {}
-_HINT = 0x3013  # sltiu x0, x0, 0
+_HINT_INSTRUCTION = 0x3013  # sltiu x0, x0, 0
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Program:
         """True if the code of a Linux program marks the start of the measured part
         (uncore_hints.h).
         """
-        hint = (_HINT | abi.CONSTANTS["UC_MARK_ROI_ON"] << 20).to_bytes(4, "little")
+        hint = (_HINT_INSTRUCTION | abi.CONSTANTS["UC_MARK_ROI_ON"] << 20).to_bytes(4, "little")
         return any(hint in segment.data for segment in self.segments if segment.rights & 4)
 
     @property
@@ -153,7 +153,7 @@ class Program:
         kind = self._elf.text_at(words["type"])
         if kind not in TYPES:
             raise ValueError(f"type '{kind}' is not one of {', '.join(sorted(TYPES))}")
-        default_bytes = self._elf.bytes_at(words["value"], abi.WORD)
+        default_bytes = self._elf.bytes_at(words["value"], abi.WORD_BYTES)
         default = int.from_bytes(default_bytes, "little", signed=kind == "i64")
         return Parameter(**self._texts(words), type=kind, default=default, address=words["value"])
 
@@ -222,7 +222,7 @@ class Program:
     def _record(self, hart: int, field: str) -> int:
         index = abi.FIELDS["uc_record"].index(field)
         start = self.symbol("uc_record").address
-        return start + hart * abi.CONSTANTS["UC_BLOCK"] + index * abi.WORD
+        return start + hart * abi.CONSTANTS["UC_BLOCK"] + index * abi.WORD_BYTES
 
     def patched(self, **boot: object) -> Image:
         """Returns the initial memory, for the arguments of `patches`; everything else is zero."""

@@ -72,23 +72,23 @@ def tables(program: Program, read: Read) -> dict[str, Cells]:
             continue
         if rows * cols > MAX_TABLE_CELLS:
             raise GuestError(f"{program.name}: table {table.name} claims {rows} x {cols} cells")
-        data = memoryview(read(words["cells"], rows * cols * abi.WORD)).cast("Q")
+        data = memoryview(read(words["cells"], rows * cols * abi.WORD_BYTES)).cast("Q")
         tables_[table.name] = tuple(tuple(data[r * cols : (r + 1) * cols]) for r in range(rows))
     return tables_
 
 
-_RECORD = re.compile(
+_RECORD_PATTERN = re.compile(
     r"^uc: hart=\d+ ops=(\d+) begin=(\d+) end=(\d+) failures=(\d+)\r?$", re.MULTILINE
 )
-_WHY = re.compile(r"^uc: check failed hart=(\d+) times=\d+ (.*?)\r?$", re.MULTILINE)
-_ROW = re.compile(r"^uc: table=(\w+) row=\d+ cells=([\d,]*)\r?$", re.MULTILINE)
+_WHY_PATTERN = re.compile(r"^uc: check failed hart=(\d+) times=\d+ (.*?)\r?$", re.MULTILINE)
+_ROW_PATTERN = re.compile(r"^uc: table=(\w+) row=\d+ cells=([\d,]*)\r?$", re.MULTILINE)
 
 
 def records_from_text(console: str) -> list[HartRecord]:
     """Reads the records that a guest has printed; only the first harts that failed have reasons."""
-    why = {int(hart): text for hart, text in _WHY.findall(console)}
+    why = {int(hart): text for hart, text in _WHY_PATTERN.findall(console)}
     records = []
-    for hart, fields in enumerate(_RECORD.findall(console)):
+    for hart, fields in enumerate(_RECORD_PATTERN.findall(console)):
         ops, begin, end, failures = map(int, fields)
         records.append(HartRecord(ops, begin, end, failures, why.get(hart, "")))
     return records
@@ -96,7 +96,7 @@ def records_from_text(console: str) -> list[HartRecord]:
 
 def failure_from_text(console: str) -> str | None:
     """Returns the first failed check of a guest that ended without records, or None."""
-    match = _WHY.search(console)
+    match = _WHY_PATTERN.search(console)
     return f"hart {match[1]}: {match[2]}" if match else None
 
 
@@ -110,12 +110,14 @@ _EXCEPTIONS = {
     6: "store or atomic address misaligned",
     7: "store or atomic access fault",
 }
-_TRAP = re.compile(r"^uc: trap hart=(\d+) mcause=(\w+) mepc=(\w+) mtval=(\w+)", re.MULTILINE)
+_TRAP_PATTERN = re.compile(
+    r"^uc: trap hart=(\d+) mcause=(\w+) mepc=(\w+) mtval=(\w+)", re.MULTILINE
+)
 
 
 def trap_from_text(program: Program, console: str) -> str | None:
     """Describes the exception that ended a run, with its source line; None if there was none."""
-    if not (trap := _TRAP.search(console)):
+    if not (trap := _TRAP_PATTERN.search(console)):
         return None
     cause, pc, value = (int(trap[i], 16) for i in (2, 3, 4))
     what = _EXCEPTIONS.get(cause, f"exception with mcause {cause:#x}")
@@ -127,7 +129,7 @@ def trap_from_text(program: Program, console: str) -> str | None:
 def tables_from_text(console: str) -> dict[str, Cells]:
     """Reads the tables that a guest has printed."""
     tables_: dict[str, Cells] = {}
-    for name, cells in _ROW.findall(console):
+    for name, cells in _ROW_PATTERN.findall(console):
         tables_[name] = (*tables_.get(name, ()), tuple(map(int, filter(None, cells.split(",")))))
     return tables_
 

@@ -26,7 +26,8 @@ from uncore.protocol.tables import Tables, pack
 # total number of operations on all randomly drawn machines
 DRAWN_OPERATIONS = 1_000_000
 RANDOM_TRIALS = 12
-MAX_TRACE_STEPS = 60  # number of the last steps before a violation in a trial that are printed
+# A failed trial's trace has at most this many steps, the last ones before the violation.
+MAX_TRACE_STEPS = 60
 
 
 class Proof(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ import re
 from uncore.protocol.tables import Tables, shipped_in
 
 UNIT = 64  # bytes per unit of a line's number
-MET_IMPOSSIBLE = re.compile(
+MET_IMPOSSIBLE_PATTERN = re.compile(
     r"(\w+) in (.+) met (\w+), which its table declares impossible \(line (\d+)\)"
 )
 
@@ -23,7 +23,7 @@ def worded(reason: str, tables: Tables, addressed: bool = True) -> str:
     """Returns a message with the file, the row, the column and the reason that the file gives, and
     if `addressed`, with the line's address.
     """
-    match = MET_IMPOSSIBLE.fullmatch(reason)
+    match = MET_IMPOSSIBLE_PATTERN.fullmatch(reason)
     if not match:
         return reason
     name, row, column, line = match.groups()

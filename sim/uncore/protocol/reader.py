@@ -176,9 +176,9 @@ class Reader:
         all_columns = [column for part in columns for column in part]
         for column in words:
             if all_columns.count(column) > 1 or (column in needed and column not in all_columns):
-                times = "twice" if column in all_columns else "not at all"
+                how_often = "twice" if column in all_columns else "not at all"
                 raise heads[0].error(
-                    heads[0].text.strip(), f"{column} once, it stands here {times}"
+                    heads[0].text.strip(), f"{column} once, it stands here {how_often}"
                 )
         return columns
 

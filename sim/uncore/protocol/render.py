@@ -34,13 +34,13 @@ def html(table: Table) -> str:
     body = []
     for row in (line[0] for line in rows(table)[1:]):
         cells = (table[row, column] for column in table.columns)
-        filled = "".join(
+        cells_html = "".join(
             f"<td>{escape(cell.text)}</td>"
             if cell.possible
             else f'<td class="impossible" title="{escape(cell.reason)}">{escape(cell.text)}</td>'
             for cell in cells
         )
-        body.append(f"<tr><th>{escape(row)}</th>{filled}</tr>")
+        body.append(f"<tr><th>{escape(row)}</th>{cells_html}</tr>")
     return f"<table>\n<tr>{head}</tr>\n" + "\n".join(body) + "\n</table>\n"
 
 

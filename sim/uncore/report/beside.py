@@ -31,9 +31,9 @@ from uncore.topology.machine import Machine
 
 MAX_REPORT_BYTES = 1 << 26
 HEADS = ("Index", "Address", "LclHitm", "RmtHitm")
-TABLE_HEAD = re.compile(r"#\s*Index\s+Address\b.*")
-CODE_OF_LINE = re.compile(r"\s*\d+\s[\d\s.%]*(0x[0-9a-f]+)\s*")
-SOURCE = re.compile(r"(\S+\.\w+:\d+)\b")
+TABLE_HEAD_PATTERN = re.compile(r"#\s*Index\s+Address\b.*")
+CODE_OF_LINE_PATTERN = re.compile(r"\s*\d+\s[\d\s.%]*(0x[0-9a-f]+)\s*")
+SOURCE_PATTERN = re.compile(r"(\S+\.\w+:\d+)\b")
 MILLION = 10**6
 
 
@@ -55,7 +55,7 @@ def read(path: Path) -> list[MeasuredLine]:
     except OSError as error:
         raise UserError(f"--beside {path}: cannot read it: {error.strerror}") from None
     lines = text.splitlines()
-    start = next((n for n, line in enumerate(lines) if TABLE_HEAD.fullmatch(line)), None)
+    start = next((n for n, line in enumerate(lines) if TABLE_HEAD_PATTERN.fullmatch(line)), None)
     if start is None:
         raise UserError(
             f"{path}:1: expected the text of `perf c2c report --stdio`, whose table begins with"
@@ -105,10 +105,10 @@ def _sources(lines: Sequence[str]) -> dict[str, set[str]]:
     sources_of_line: dict[str, set[str]] = {}
     address = ""
     for line in lines:
-        if match := CODE_OF_LINE.fullmatch(line):
+        if match := CODE_OF_LINE_PATTERN.fullmatch(line):
             address = match[1]
         elif address:
-            names = (_place(name) for name in SOURCE.findall(line))
+            names = (_place(name) for name in SOURCE_PATTERN.findall(line))
             sources_of_line.setdefault(address, set()).update(names)
     return sources_of_line
 

@@ -25,7 +25,7 @@ from uncore.report.selection import Wanted, figure
 from uncore.result import Result, to_medians
 from uncore.result.columns import PointColumn
 from uncore.result.frame import job_columns, names_job
-from uncore.topology.units import NUMBER, SIZE, TIME
+from uncore.topology.units import NUMBER, SIZE_UNITS, TIME_UNITS
 
 KNEE_THROUGHPUT_SHARE = 0.9
 # columns whose values appear in labels without the name of the column
@@ -113,9 +113,9 @@ def _value(value: Any) -> Any:
     if not match:
         return value
     number, unit = float(match[1]), match[2]
-    if unit in TIME:
-        return number * TIME[unit] / TIME["ns"]
-    return number * SIZE.get(unit, 1) if unit in SIZE or not unit else value
+    if unit in TIME_UNITS:
+        return number * TIME_UNITS[unit] / TIME_UNITS["ns"]
+    return number * SIZE_UNITS.get(unit, 1) if unit in SIZE_UNITS or not unit else value
 
 
 def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> Curves | None:
@@ -166,7 +166,11 @@ def _series(row: Row, series_keys: Sequence[str]) -> str:
 def _unit(values: Iterable[Any]) -> str:
     """Returns ", ns", to be appended to the title of an axis, if its values are times; else ""."""
     texts = [re.sub(NUMBER, "", str(value)).strip() for value in values]
-    return ", ns" if any(text in TIME for text in texts) and set(texts) <= {*TIME, ""} else ""
+    return (
+        ", ns"
+        if any(text in TIME_UNITS for text in texts) and set(texts) <= {*TIME_UNITS, ""}
+        else ""
+    )
 
 
 def _knees(series: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Sequence[float]]:

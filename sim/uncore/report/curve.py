@@ -15,7 +15,7 @@ from uncore.drawing.table import Column, Row, emit, say
 from uncore.result import Point, Result, to_medians
 from uncore.result.columns import PointColumn, columns
 from uncore.result.frame import AXES, JOB_NAME_COLUMNS, names_job
-from uncore.topology.units import NUMBER, TIME
+from uncore.topology.units import NUMBER, TIME_UNITS
 
 TRANSFERS_PREFIX = "transfers."
 MIN_SHOWN_FETCHES = 0.005  # lines per operation; fewer would be printed as 0.00
@@ -40,12 +40,12 @@ def show(results: Sequence[Result], as_json: bool) -> None:
                 "dim",
             )
         for result in results:
-            _remarks(result)
+            _print_warnings(result)
     if len(results) == 1 and not as_json:
         say(f"result {results[0].result_hash[:16]}", "dim")
 
 
-def _remarks(result: Result) -> None:
+def _print_warnings(result: Result) -> None:
     """Prints warnings about failed checks, missing points and unknown fields."""
     for point in result.points:
         for failure in point.failures:
@@ -70,9 +70,13 @@ def short_time(value: object) -> str:
     match = re.fullmatch(f"{NUMBER}([mun]?s|ps)", str(value))
     if not match or not float(match[1]):
         return str(value)
-    time = float(match[1]) * TIME[match[2]]
-    unit = max((unit for unit in TIME if TIME[unit] <= time), key=TIME.__getitem__, default="ps")
-    return f"{time / TIME[unit]:.12g}{unit}"
+    time = float(match[1]) * TIME_UNITS[match[2]]
+    unit = max(
+        (unit for unit in TIME_UNITS if TIME_UNITS[unit] <= time),
+        key=TIME_UNITS.__getitem__,
+        default="ps",
+    )
+    return f"{time / TIME_UNITS[unit]:.12g}{unit}"
 
 
 def _title(row: Row, fixed_keys: Sequence[str]) -> str:

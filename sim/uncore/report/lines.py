@@ -45,10 +45,10 @@ def show(program: Program, point: Point, size: int) -> None:
         for address, transfers in point.lines[:MAX_LINES_SHOWN]
     ]
     seed = f", seed {point.seed}" if isinstance(point.seed, int) else ""
-    shown_share = (
+    shown_note = (
         f", {MAX_LINES_SHOWN} of {len(point.lines)}" if len(point.lines) > MAX_LINES_SHOWN else ""
     )
-    emit(rows, False, COLUMNS, f"lines fetched most, at {point.threads} threads{seed}{shown_share}")
+    emit(rows, False, COLUMNS, f"lines fetched most, at {point.threads} threads{seed}{shown_note}")
 
 
 def holds(program: Program, address: int, size: int) -> str:

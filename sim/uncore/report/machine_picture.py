@@ -63,25 +63,25 @@ def figure_of(machine: Machine) -> Figure:
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0, 0, 1, 1))
         points_per_stop = inch * POINTS_PER_INCH
-        _frames(axes, box, points_per_stop)
-        looks = _links(axes, machine, box)
-        _agents(axes, machine, box, points_per_stop)
+        _draw_frames(axes, box, points_per_stop)
+        looks = _draw_links(axes, machine, box)
+        _draw_agents(axes, machine, box, points_per_stop)
         axes.set(xlim=(-0.3, box.width + 0.3), ylim=(box.height + 0.3, -0.3), aspect="equal")
         axes.set_axis_off()
-        head = _head(figure, machine, looks)
+        head = _draw_head(figure, machine, looks)
         figure.set_size_inches(width, height + head)
         axes.set_position((0, 0, 1, height / (height + head)))
     return figure
 
 
-def _head(figure: Figure, machine: Machine, looks: dict[str, Looks]) -> float:
+def _draw_head(figure: Figure, machine: Machine, looks: dict[str, Looks]) -> float:
     """Adds the title and the legend, no wider than the picture; returns their height in inches."""
     width = figure.get_figwidth()
     title = f"{machine.name}: {machine.cores} cores, {machine.harts} harts"
     letters = int(width * POINTS_PER_INCH / (TITLE_POINTS * LETTER_WIDTH))
     lines = textwrap.wrap(title, letters)
     title_ = figure.suptitle("\n".join(lines), color=INK, fontsize=TITLE_POINTS, va="top")
-    handles = _legend(machine, looks)
+    handles = _legend_handles(machine, looks)
     for columns in range(len(handles), 0, -1):
         legend = figure.legend(
             handles=handles, loc="upper center", ncols=columns, fontsize=8, labelcolor=INK
@@ -98,7 +98,7 @@ def _head(figure: Figure, machine: Machine, looks: dict[str, Looks]) -> float:
     return height
 
 
-def _frames(axes: Axes, box: Box, points_per_stop: float) -> None:
+def _draw_frames(axes: Axes, box: Box, points_per_stop: float) -> None:
     font = min(MAX_FONT_POINTS, NAME_ROOM_STOPS * points_per_stop / LINE_HEIGHT)
     for label, (x, y), (width, height) in box.frames:
         axes.add_patch(
@@ -108,7 +108,7 @@ def _frames(axes: Axes, box: Box, points_per_stop: float) -> None:
         axes.text(x + 0.15, y + 0.06, label, fontsize=size, color=SOFT, va="top", zorder=6)
 
 
-def _links(axes: Axes, machine: Machine, box: Box) -> dict[str, Looks]:
+def _draw_links(axes: Axes, machine: Machine, box: Box) -> dict[str, Looks]:
     """Draws each link as one line for both directions; returns the line attributes by level."""
     levels = [level for level in machine.levels if any(k.level == level for k in machine.links)]
     looks: dict[str, Looks] = {
@@ -122,10 +122,10 @@ def _links(axes: Axes, machine: Machine, box: Box) -> dict[str, Looks]:
         names = machine.stops[source], machine.stops[target]
         a, b = (box.points[name] for name in names)
         if names[0].endswith("bus"):
-            _branch(axes, a, b, looks[level]["color"])
+            _draw_branch(axes, a, b, looks[level]["color"])
         else:
             passes_stops = _passes(rows, a, b) or _passes(columns, a[::-1], b[::-1])
-            _wire(axes, a, b, looks[level], passes_stops)
+            _draw_wire(axes, a, b, looks[level], passes_stops)
     return looks
 
 
@@ -151,12 +151,12 @@ def _passes(lines: Lines, a: Point, b: Point) -> bool:
     return bisect_left(positions, last - 0.01) > bisect_right(positions, first + 0.01)
 
 
-def _branch(axes: Axes, bus: Point, member: Point, colour: str) -> None:
+def _draw_branch(axes: Axes, bus: Point, member: Point, colour: str) -> None:
     axes.plot([bus[0], member[0]], [bus[1], bus[1]], color=colour, lw=4, zorder=1)
     axes.plot([member[0], member[0]], [bus[1], member[1]], color=colour, lw=1.1, zorder=1)
 
 
-def _wire(axes: Axes, a: Point, b: Point, looks: Looks, passes_stops: bool) -> None:
+def _draw_wire(axes: Axes, a: Point, b: Point, looks: Looks, passes_stops: bool) -> None:
     """Draws a link, as an arc if a straight line would pass other stops."""
     length = abs(a[0] - b[0]) + abs(a[1] - b[1])
     is_long = length > FAINT_LINK_STOPS
@@ -166,7 +166,7 @@ def _wire(axes: Axes, a: Point, b: Point, looks: Looks, passes_stops: bool) -> N
     axes.annotate("", a, b, arrowprops=looks | kind | weight, zorder=1)
 
 
-def _agents(axes: Axes, machine: Machine, box: Box, points_per_stop: float) -> None:
+def _draw_agents(axes: Axes, machine: Machine, box: Box, points_per_stop: float) -> None:
     points = [box.points[stop] for stop in machine.stops]
     slices = {stop for resolver in machine.resolvers for stop in resolver.slices}
     homes = {memory.stop for memory in machine.memories}
@@ -222,7 +222,7 @@ def _fitting_font_size(text: str, side: float) -> float:
     return 0.9 * side / max(LETTER_WIDTH * max(map(len, lines)), LINE_HEIGHT * len(lines))
 
 
-def _legend(machine: Machine, looks: dict[str, Looks]) -> list[Line2D]:
+def _legend_handles(machine: Machine, looks: dict[str, Looks]) -> list[Line2D]:
     lines = [
         Line2D([], [], label=f"{level}: {_latencies(machine, level)}", **look)
         for level, look in looks.items()

@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-STATES = re.compile(r"\S+=\S+(?: \S+=\S+)*$")
-MESSAGE = re.compile(r"(?P<message>.+?) (?P<source>\S+) to (?P<target>\S+)(?P<purpose> for \S+)?")
+STATES_PATTERN = re.compile(r"\S+=\S+(?: \S+=\S+)*$")
+MESSAGE_PATTERN = re.compile(
+    r"(?P<message>.+?) (?P<source>\S+) to (?P<target>\S+)(?P<purpose> for \S+)?"
+)
 COLUMN_GAP = 3  # blanks between columns
 
 
@@ -29,11 +31,11 @@ def chart(steps: Sequence[str]) -> list[str]:
 
 
 def _action(step: str) -> str:
-    return STATES.sub("", step).strip()
+    return STATES_PATTERN.sub("", step).strip()
 
 
 def _states(step: str) -> dict[str, str]:
-    match = STATES.search(step)
+    match = STATES_PATTERN.search(step)
     return dict(word.split("=", 1) for word in match[0].split()) if match else {}
 
 
@@ -47,7 +49,7 @@ def _lines(
             (states[agent] if states[agent] != last_states.get(agent) else "|").center(width)
             for agent in agents
         ]
-        match = MESSAGE.fullmatch(action)
+        match = MESSAGE_PATTERN.fullmatch(action)
         ends = [match[end] for end in ("source", "target")] if match else []
         text = "".join(line)
         if match and set(ends) <= set(agents):

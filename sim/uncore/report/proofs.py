@@ -30,7 +30,7 @@ def show(loaded: Sequence[Tables], proofs: Sequence[Proof], whole: bool = True) 
     rows = [row for tables in loaded for row in summary(tables, of(proofs, tables))]
     emit(rows, False, COLUMNS)
     for tables in loaded:
-        _violations([proof for proof in of(proofs, tables) if proof.violation])
+        _print_violations([proof for proof in of(proofs, tables) if proof.violation])
         if shipped_files := shipped_in(tables):
             verb = "are" if len(shipped_files) > 1 else "is"
             say(f"{tables.name}: {', '.join(shipped_files)} {verb} as shipped")
@@ -40,7 +40,7 @@ def show(loaded: Sequence[Tables], proofs: Sequence[Proof], whole: bool = True) 
             say(f"{tables.name}: no proof has met {names}")
 
 
-def _violations(violated: Sequence[Proof]) -> None:
+def _print_violations(violated: Sequence[Proof]) -> None:
     """Prints the shortest counterexample as a chart, and kinds of violation on other machines."""
     if not violated:
         return

@@ -38,7 +38,7 @@ PAIR_PREFIXES = tuple(f"{option.word}." for option in AXES.values() if not optio
 ROW_DIMENSION = "row"  # name of the xarray dimension if no column distinguishes the rows
 
 
-class Tabled(Protocol):
+class TabledResult(Protocol):
     """The attributes of a Result from which rows are made. schema.py imports this file, so this
     file cannot import Result.
     """
@@ -52,16 +52,16 @@ class Tabled(Protocol):
     @property
     def result_hash(self) -> str: ...
 
-    def uncertain(self, threads: int) -> dict[str, int]: ...
+    def interval_columns(self, threads: int) -> dict[str, int]: ...
 
 
-def to_row(result: Tabled, point: Any) -> dict[str, Any]:
+def to_row(result: TabledResult, point: Any) -> dict[str, Any]:
     """Returns one point of a result as a row."""
     outcome = columns.values(point) | {"result_hash": result.result_hash}
-    return job_columns(result.job) | outcome | result.uncertain(point.threads)
+    return job_columns(result.job) | outcome | result.interval_columns(point.threads)
 
 
-def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
+def to_rows(results: Iterable[TabledResult]) -> list[dict[str, Any]]:
     """Returns a row for each point of all results."""
     return [to_row(result, point) for result in results for point in result.points]
 

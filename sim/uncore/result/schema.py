@@ -509,7 +509,7 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
         """Returns the point with this thread count and seed, which must exist."""
         return next(p for p in self.points if (p.threads, p.seed) == (threads, seed))
 
-    def uncertain(self, threads: int) -> dict[str, int]:
+    def interval_columns(self, threads: int) -> dict[str, int]:
         """Returns the columns of a thread count's interval; {} if it has none."""
         return next(
             (interval.columns() for interval in self.intervals if interval.threads == threads), {}

@@ -19,7 +19,7 @@ from uncore.study.explore import report as explore
 from uncore.study.whatif import WhatIf
 
 
-def of_comparison(path: Path, comparison: Comparison, command: str) -> None:
+def write_comparison(path: Path, comparison: Comparison, command: str) -> None:
     low, mean, high = comparison.ratio_min, comparison.ratio_mean, comparison.ratio_max
     summary = f"Ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}. {comparison.common}"
     picture = figure([compare.panel(comparison)]) if len(comparison.rows) > 1 else ""
@@ -37,7 +37,7 @@ def of_comparison(path: Path, comparison: Comparison, command: str) -> None:
     )
 
 
-def of_whatif(path: Path, effects: WhatIf, command: str) -> None:
+def write_whatif(path: Path, effects: WhatIf, command: str) -> None:
     rows = effects.to_rows()
     panel = whatif.panel(effects)
     picture = figure([panel]) if isinstance(panel, Bars) and panel.values else ""
@@ -62,7 +62,7 @@ def of_whatif(path: Path, effects: WhatIf, command: str) -> None:
     )
 
 
-def of_exploration(path: Path, exploration: Exploration, command: str) -> None:
+def write_exploration(path: Path, exploration: Exploration, command: str) -> None:
     rows, columns = explore.front_of(exploration)
     picture = figure(explore.panels(exploration)) if exploration.front else ""
     runs = [{"design": str(n), "run": run} for n, run in explore.commands(exploration)]

@@ -42,7 +42,7 @@ from uncore.execution.pool import Workers
 from uncore.execution.request import make_job
 from uncore.execution.saved_points import Store
 from uncore.job import Job, slice_is_drawn
-from uncore.job.forms import REPEATS, SLICES_DRAWN
+from uncore.job.forms import REPEATS, SEEDS_IF_SLICE_IS_DRAWN
 from uncore.result import Point, Result
 from uncore.result.frame import Framed
 from uncore.support import plugins
@@ -210,7 +210,7 @@ def tournament(
 
 def repeats(machine: Machine, slices: str) -> int:
     """Returns the usual number of seeds; it is larger if each seed draws the slice of the line."""
-    return SLICES_DRAWN if slice_is_drawn(slices, machine) else REPEATS
+    return SEEDS_IF_SLICE_IS_DRAWN if slice_is_drawn(slices, machine) else REPEATS
 
 
 def rounds_per_seed(rounds: int, seeds: int) -> int:

@@ -58,8 +58,8 @@ JOIN_KEY_PART = ".join."  # keys with this part are times of the links between t
 NUMBER_CHANGE_SHARE = 0.2  # a number of the machine is changed by this share, up and down
 MAX_FREE_OBJECTS = 6  # objects whose lines are made free in one study
 MIN_PATH_SHARE = 0.01  # objects with a smaller share of the critical path are not tried
-TIME_VALUE = re.compile(r"(\d+(?:\.\d+)?)((?:ps|ns|us|cy)(?:@\w+)?)")
-WIDTH_VALUE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?i?B/.+)")
+TIME_VALUE_PATTERN = re.compile(r"(\d+(?:\.\d+)?)((?:ps|ns|us|cy)(?:@\w+)?)")
+WIDTH_VALUE_PATTERN = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?i?B/.+)")
 # Maps suffixes of keys to the kind of change. Numbers with such keys are halved and doubled.
 COUNT_KINDS: dict[str, Kind] = {
     ".resolver.slices": "slices",
@@ -252,7 +252,7 @@ def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
     yield from _lines(job, observed)
     if not job.program.linux:  # memory of Linux programs cannot be moved
         yield from _layouts(job, observed)
-    loaded = _Machine(machine, job)
+    loaded = _LoadedMachine(machine, job)
     yield from _protocols(loaded)
     yield from _numbers(loaded)
     yield from _counts(loaded)
@@ -300,7 +300,7 @@ def _layouts(job: Job, observed: Observed) -> Iterator[Change]:
             yield Change("layout", what, words, replace(job, apart=moved_parts))
 
 
-class _Machine:
+class _LoadedMachine:
     """A job's machine, which can be loaded again with changed numbers."""
 
     def __init__(self, name: str, job: Job) -> None:
@@ -323,7 +323,7 @@ class _Machine:
             yield Change(kind, what, options, job)
 
 
-def _protocols(machine: _Machine) -> Iterator[Change]:
+def _protocols(machine: _LoadedMachine) -> Iterator[Change]:
     """Yields the other shipped protocols; one that the real machine may have comes first."""
     model = machine.job.machine
     open_protocols = (model.alternative_protocol,) if open_choice(model) else ()
@@ -332,14 +332,14 @@ def _protocols(machine: _Machine) -> Iterator[Change]:
             yield replace(change, unknown=protocol in open_protocols)
 
 
-def _numbers(machine: _Machine) -> Iterator[Change]:
+def _numbers(machine: _LoadedMachine) -> Iterator[Change]:
     """Yields changes of numbers: each time and width a fifth smaller and a fifth larger; all times
     of a distance a fifth smaller at once; near atomics instead of far ones, or the reverse.
     """
     distances: dict[str, dict[str, str]] = {}
     for key, text in machine.stated.items():
-        time = TIME_VALUE.fullmatch(text)
-        match = time or WIDTH_VALUE.fullmatch(text)
+        time = TIME_VALUE_PATTERN.fullmatch(text)
+        match = time or WIDTH_VALUE_PATTERN.fullmatch(text)
         if match is None or float(match[1]) == 0 or key.startswith("chance."):
             continue
         for sign in (-1, 1):
@@ -359,7 +359,7 @@ def _numbers(machine: _Machine) -> Iterator[Change]:
     yield from machine.changed("atomics", f"atomics {new_kind}", **{"core.atomics": new_kind})
 
 
-def _counts(machine: _Machine) -> Iterator[Change]:
+def _counts(machine: _LoadedMachine) -> Iterator[Change]:
     for key, text in machine.stated.items():
         kind = next((kind for end, kind in COUNT_KINDS.items() if key.endswith(end)), None)
         if kind and text.isdecimal():

@@ -37,9 +37,9 @@ def show(effects: WhatIf, top: int) -> None:
     shown_rows: list[Row] = []
     for title, rows in halves(effects.to_rows()):
         picked = rows if len(rows) <= top else [*rows[: top - top // 4], *rows[-(top // 4) :]]
-        more = f", {len(picked)} of {len(rows)}" if len(picked) < len(rows) else ""
+        count_note = f", {len(picked)} of {len(rows)}" if len(picked) < len(rows) else ""
         numbered = [{"rank": n, **row} for n, row in enumerate(picked, len(shown_rows) + 1)]
-        emit(numbered, False, COLUMNS, f"{title}{more}")
+        emit(numbered, False, COLUMNS, f"{title}{count_note}")
         shown_rows += numbered
     if not shown_rows:
         say(NO_CHANGE_APPLIES)
@@ -65,7 +65,7 @@ def chance_note(effects: WhatIf) -> str:
 
 
 def halves(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """Yields the title and the rows of the changes, then those of the bounds, if there are rows."""
+    """Yields the title and the rows of the changes, then of the bounds; omits what has no rows."""
     for title, bound in ((CHANGES_TITLE, False), (BOUNDS_TITLE, True)):
         if half := [row for row in rows if (row["where"] == "bound") == bound]:
             yield title, half

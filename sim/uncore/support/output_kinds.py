@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 MAKER = "uncore"  # the maker's name in pictures and pages
 
-_PAGE = re.compile(rb'\A.{0,300}<meta name="generator" content="uncore">', re.DOTALL)
+_PAGE_PATTERN = re.compile(rb'\A.{0,300}<meta name="generator" content="uncore">', re.DOTALL)
 
 
 def _json(schema: str) -> re.Pattern[bytes]:
@@ -66,14 +66,14 @@ TRACE = OutputKind(
         ".pftrace": re.compile(rb"\A\n.{1,9}\x12\x05harts\n.{1,9}\x12\x05lines\n", re.DOTALL),
     },
 )
-PAGE = OutputKind("a page by uncore", {".html": _PAGE})
+PAGE = OutputKind("a page by uncore", {".html": _PAGE_PATTERN})
 PICTURE = OutputKind(
     "a picture by uncore",
     {
         ".png": re.compile(rb"tEXtSoftware\x00uncore"),
         ".svg": re.compile(rb"<dc:title>uncore</dc:title>|<metadata>uncore</metadata>"),
         ".pdf": re.compile(rb"/Creator \(uncore\)"),
-        ".html": _PAGE,
+        ".html": _PAGE_PATTERN,
     },
 )
 DIAGRAM = OutputKind("a diagram by uncore", {".svg": PICTURE.marks[".svg"]})

@@ -10,7 +10,7 @@ from uncore.topology.table_reader import Table
 
 def sets_and_ways(cache: Table) -> tuple[int, int]:
     """Returns the sets and the ways of a cache, from its table with `size` and `ways`."""
-    ways, line = cache.count("ways"), cache.ledger.line
+    ways, line = cache.count("ways"), cache.key_record.line
     sets, remainder = divmod(cache.size("size"), line * ways)
     if remainder or not sets:
         raise cache.wrong(

@@ -27,7 +27,7 @@ OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Mod: operator.mod,
 }
 MAX_CPUS_LETTERS = 200
-LIST = re.compile(r"(\d{1,6}|-)(\s+(\d{1,6}|-))*")
+LIST_PATTERN = re.compile(r"(\d{1,6}|-)(\s+(\d{1,6}|-))*")
 EXPECTED = "expected an expression of i, like (i%16)*2 + i//16, with + - * // % and parentheses"
 
 
@@ -64,7 +64,7 @@ def _value(node: ast.expr, i: int) -> int:
 
 
 def _is_list(text: str) -> bool:
-    return LIST.fullmatch(text.strip()) is not None and not text.strip().isdigit()
+    return LIST_PATTERN.fullmatch(text.strip()) is not None and not text.strip().isdigit()
 
 
 def _parse_list(text: str) -> list[int | None]:

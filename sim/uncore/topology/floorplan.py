@@ -21,7 +21,7 @@ from uncore.topology.units import UnitError
 
 Spot = tuple[int, int]  # column, row
 MAX_MAP_SIDE = 128
-MAP_WORD = re.compile(r"\d{1,4}|[smu.]|b\d{1,2}")
+MAP_WORD_PATTERN = re.compile(r"\d{1,4}|[smu.]|b\d{1,2}")
 
 
 @dataclass
@@ -48,13 +48,13 @@ def parse_map(text: str, members: int) -> Floorplan:
             if word != "x":
                 plan.spots.append((x, y))
                 for agent in word.split("+"):
-                    _place(plan, agent, (x, y))
-    _complete(plan, members)
+                    _place_agent(plan, agent, (x, y))
+    _complete_plan(plan, members)
     return plan
 
 
-def _place(plan: Floorplan, agent: str, spot: Spot) -> None:
-    if not MAP_WORD.fullmatch(agent):
+def _place_agent(plan: Floorplan, agent: str, spot: Spot) -> None:
+    if not MAP_WORD_PATTERN.fullmatch(agent):
         raise UnitError(
             f"'{agent}' is no agent of a map: expected a member's number, s, m, u, b0, '.' or 'x',"
             " joined by '+' where several share a stop"
@@ -73,7 +73,7 @@ def _place(plan: Floorplan, agent: str, spot: Spot) -> None:
         plan.bridges.setdefault(agent, []).append(spot)
 
 
-def _complete(plan: Floorplan, members: int) -> None:
+def _complete_plan(plan: Floorplan, members: int) -> None:
     for number in range(members):
         if number not in plan.members:
             raise UnitError(f"member {number} is not in the map; expected 0 to {members - 1}")

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from uncore.topology.machine import Number
 
-FOLLOWS = re.compile(r"(?:as|([\d.]+) of) (\w+)\b")
+FOLLOWS_PATTERN = re.compile(r"(?:as|([\d.]+) of) (\w+)\b")
 
 
 def followers(leader: Number, numbers: Iterable[Number]) -> list[tuple[Number, float]]:
@@ -23,7 +23,7 @@ def followers(leader: Number, numbers: Iterable[Number]) -> list[tuple[Number, f
 
 def _ratio(number: Number, leader: Number) -> float:
     """Returns the ratio of a number to this leader; 0 if the leader does not define the number."""
-    match = FOLLOWS.match(number.source)
+    match = FOLLOWS_PATTERN.match(number.source)
     table, _, name = leader.key.rpartition(".")
     if not match or match[2] != name or number.key.rpartition(".")[0] != table:
         return 0

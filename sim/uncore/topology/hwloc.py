@@ -73,9 +73,9 @@ class _Tree:
         machine_object.set("allowed_nodeset", machine_object.get("nodeset", ""))
         SubElement(machine_object, "info", name="Backend", value="uncore")
         SubElement(machine_object, "info", name="CPUModel", value=self.machine.name)
-        self._nodes(machine_object, cores, ())
-        self._parts(machine_object, cores, 1)
-        self._distances(root)
+        self._add_nodes(machine_object, cores, ())
+        self._add_parts(machine_object, cores, 1)
+        self._add_distances(root)
 
     def _object(self, parent: Element, kind: str, number: int, cores: list[int]) -> Element:
         cpus = bitmap(cpu for core in cores for cpu in self.cpus[core])
@@ -96,19 +96,19 @@ class _Tree:
         nodes = set(range(len(self.machine.memories)))
         return nodes - set(self.nearest_node) if kind in ("Machine", "NUMANode") else set()
 
-    def _parts(self, outer: Element, cores: list[int], depth: int) -> None:
+    def _add_parts(self, outer: Element, cores: list[int], depth: int) -> None:
         level = self.machine.levels[depth]
         if level == "core":
             for core in cores:
-                self._core(outer, core)
+                self._add_core(outer, core)
             return
         for part_path, part_cores in self._split(cores, depth):
             part = self._object(outer, TYPES.get(level, "Group"), part_path[-1], part_cores)
             if level not in TYPES:
                 part.set("subtype", level)
                 part.set("kind", "1")
-            self._nodes(part, part_cores, part_path)
-            self._parts(self._cache_of(part, level, part_cores), part_cores, depth + 1)
+            self._add_nodes(part, part_cores, part_path)
+            self._add_parts(self._cache_of(part, level, part_cores), part_cores, depth + 1)
 
     def _split(self, cores: list[int], depth: int) -> Iterator[tuple[tuple[int, ...], list[int]]]:
         paths = {core: self.machine.shape[core][: depth + 1] for core in cores}
@@ -143,7 +143,7 @@ class _Tree:
         cache.set("cache_type", str(DATA if depth == 1 else UNIFIED))
         return cache
 
-    def _core(self, outer: Element, core: int) -> None:
+    def _add_core(self, outer: Element, core: int) -> None:
         costs = self.machine.each_core[core]
         if costs.l2_sets:
             outer = self._cache(outer, 2, costs.l2_sets, costs.l2_ways, [core])
@@ -156,7 +156,7 @@ class _Tree:
 
     # ---- memory
 
-    def _nodes(self, part: Element, cores: list[int], path: tuple[int, ...]) -> None:
+    def _add_nodes(self, part: Element, cores: list[int], path: tuple[int, ...]) -> None:
         """Adds the memory nodes that belong to this part, which for each of them is the smallest
         part that contains all cores to which the node is nearest.
         """
@@ -184,7 +184,7 @@ class _Tree:
                 return tuple(paths.pop())
         return ()
 
-    def _distances(self, root: Element) -> None:
+    def _add_distances(self, root: Element) -> None:
         memories = self.machine.memories
         if len(memories) < 2:
             return

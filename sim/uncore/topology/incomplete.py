@@ -21,7 +21,7 @@ from uncore.topology.document import Branch, Leaf, Place, merged, parse
 from uncore.topology.examples import EXAMPLE_VALUES
 
 # dotted name of a table -> its missing keys, each with a value
-Adds = Mapping[str, Mapping[str, Any]]
+Additions = Mapping[str, Mapping[str, Any]]
 MAX_LACKS = 64  # maximum number of tables that are added to a machine file to complete it
 EXAMPLE_JOIN = {"kind": "crossbar", "latency": "20ns", "width": "32B/1ns"}
 EXAMPLE_DATA = EXAMPLE_VALUES["data"]
@@ -35,12 +35,12 @@ class Incomplete(UserError):
     `adds` are the additions to propose; `tables` is True if whole tables are missing.
     """
 
-    def __init__(self, message: str, adds: Adds, tables: bool) -> None:
+    def __init__(self, message: str, adds: Additions, tables: bool) -> None:
         super().__init__(message)
         self.adds, self.tables = adds, tables
 
 
-def lacking(place: Place, message: str, adds: Adds) -> Incomplete:
+def lacking(place: Place, message: str, adds: Additions) -> Incomplete:
     return Incomplete(f"{place}: {message}", adds, tables=True)
 
 
@@ -51,7 +51,7 @@ def written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def toml(adds: Adds) -> str:
+def toml(adds: Additions) -> str:
     tables = []
     for table, keys in adds.items():
         head = [f"[{table}]"] if table else []
@@ -59,7 +59,9 @@ def toml(adds: Adds) -> str:
     return "\n\n".join(tables)
 
 
-def additions(tree: Branch, first: Incomplete, resolve: Callable[[Branch], object]) -> Adds | None:
+def additions(
+    tree: Branch, first: Incomplete, resolve: Callable[[Branch], object]
+) -> Additions | None:
     """Finds additions that complete the tree, starting from the first error; returns None if no
     additions suffice.
     """

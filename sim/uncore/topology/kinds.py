@@ -34,7 +34,7 @@ RESERVED_KIND_NAMES = (
     *sorted(KEYS_BELOW[LEVEL] | {key for key in KEYS_BELOW["core"] if f"core.{key}" in KEYS_BELOW}),
     "core",
 )
-NAME = re.compile(r"[A-Za-z][\w-]*")
+NAME_PATTERN = re.compile(r"[A-Za-z][\w-]*")
 
 
 def kind_names(root: Branch) -> list[str]:
@@ -42,7 +42,7 @@ def kind_names(root: Branch) -> list[str]:
     if not isinstance(kinds, Branch):
         return []
     for name, node in kinds.items.items():
-        if name in RESERVED_KIND_NAMES or not NAME.fullmatch(name):
+        if name in RESERVED_KIND_NAMES or not NAME_PATTERN.fullmatch(name):
             raise wrong(
                 node.place,
                 f"'kinds.{name}': expected a name of letters and digits, not"
@@ -67,12 +67,12 @@ def memory_kinds(memory: Branch | Leaf | None) -> list[str]:
 def write_out(root: Branch) -> None:
     for level, table in root.items.items():
         if isinstance(table, Branch) and level not in RESERVED_NAMES:
-            _complete(table, set(kind_names(root)))
+            _fill_in_kinds(table, set(kind_names(root)))
     if isinstance(memory := root.items.get("memory"), Branch):
-        _complete(memory, set(memory_kinds(memory)))
+        _fill_in_kinds(memory, set(memory_kinds(memory)))
 
 
-def _complete(table: Branch, kinds: set[str]) -> None:
+def _fill_in_kinds(table: Branch, kinds: set[str]) -> None:
     own_table = Branch(
         table.place, {key: node for key, node in table.items.items() if key not in kinds}
     )

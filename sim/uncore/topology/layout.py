@@ -20,9 +20,9 @@ from math import ceil, sqrt
 from uncore.topology.machine import Machine
 
 GAP = 1.0
-GRID = re.compile(r"x(\d+)y(\d+)(?:z(\d+))?")
-HUB = re.compile(r"\bhub\d+$")
-QUADRANT = re.compile(r"q([0-3])")
+GRID_PATTERN = re.compile(r"x(\d+)y(\d+)(?:z(\d+))?")
+HUB_PATTERN = re.compile(r"\bhub\d+$")
+QUADRANT_PATTERN = re.compile(r"q([0-3])")
 Point = tuple[float, float]
 
 
@@ -72,14 +72,14 @@ def tiles(machine: Machine) -> Box:
 def _layout(machine: Machine, tiled: bool) -> Box:
     root = _GroupBox("")
     for stop in machine.stops:
-        _insert(root, stop, set(machine.levels))
+        _insert_stop(root, stop, set(machine.levels))
     neighbours: dict[str, set[str]] = {stop: set() for stop in machine.stops}
     for link in machine.links:
         neighbours[machine.stops[link.source]].add(machine.stops[link.target])
     return _box(root, _LayoutContext(neighbours, tiled))
 
 
-def _insert(root: _GroupBox, stop: str, levels: set[str]) -> None:
+def _insert_stop(root: _GroupBox, stop: str, levels: set[str]) -> None:
     """Adds a stop to its group. The groups are the leading parts of the stop's name that are named
     after a level.
     """
@@ -96,7 +96,7 @@ def _box(group: _GroupBox, context: _LayoutContext) -> Box:
     if not group.parts and len(group.own_stops) == 1:
         return Box(1, 1, {group.own_stops[0]: (0.5, 0.5)})
     parts_of_stop = _parts_by_stop(group, context.neighbours)
-    if len(group.own_stops) > 1 and all(HUB.search(stop) for stop in group.own_stops):
+    if len(group.own_stops) > 1 and all(HUB_PATTERN.search(stop) for stop in group.own_stops):
         inner = _tree(
             group.own_stops, [_box(part, context) for part in group.parts.values()], context
         )
@@ -242,9 +242,9 @@ def _rings(
 
 def _spot(stop: str) -> tuple[int, int, int] | None:
     name = stop.split(".")[-1]
-    if match := GRID.fullmatch(name):
+    if match := GRID_PATTERN.fullmatch(name):
         return int(match[1]), int(match[2]), int(match[3] or 0)
-    if match := QUADRANT.fullmatch(name):
+    if match := QUADRANT_PATTERN.fullmatch(name):
         return int(match[1]) % 2, int(match[1]) // 2, 0
     return None
 

@@ -20,7 +20,7 @@ from uncore.topology.machine import Machine
 from uncore.topology.resolve import resolve
 from uncore.topology.schema import Key
 from uncore.topology.shapes import EXAMPLES, is_shape, read_shape
-from uncore.topology.table_reader import Ledger
+from uncore.topology.table_reader import KeyRecord
 from uncore.topology.written_file import text_of
 
 
@@ -44,15 +44,15 @@ def stated(
 
 def _load(
     name_or_path: str | Path, overrides: Iterable[str], measured: bool = False
-) -> tuple[Machine, Ledger]:
+) -> tuple[Machine, KeyRecord]:
     name = str(name_or_path)
     tree, identifier = read_measured(name) if measured else read(name)
     settings = list(overrides)
     if settings:
         tree = merged(tree, overlay(settings))
-    ledger = Ledger(tree)
+    key_record = KeyRecord(tree)
     try:
-        return resolve(tree, identifier, ledger), ledger
+        return resolve(tree, identifier, key_record), key_record
     except Incomplete as lack:
         raise proposal(tree, lack, partial(_resolved, identifier=identifier)) from None
 
@@ -63,7 +63,7 @@ def load_text(text: str, name: str) -> Machine:
 
 
 def _resolved(tree: Branch, identifier: str) -> Machine:
-    return resolve(tree, identifier, Ledger(tree))
+    return resolve(tree, identifier, KeyRecord(tree))
 
 
 def whole_text(name: str, overrides: Iterable[str] = ()) -> str:

@@ -72,7 +72,7 @@ def read_resolvers(
         instances.sort(key=lambda instance: instance[1].index)
         for offset, (resolver, group) in enumerate(instances):
             resolvers.append(resolver)
-            _adopt(resolvers, resolver, first + offset, cores)
+            _add_parent_to_children(resolvers, resolver, first + offset, cores)
             for core in group.cores() if resolver.memory < 0 else ():
                 agents_over[core.index] = [first + offset]
     return resolvers
@@ -256,7 +256,9 @@ def _grants(table: Table) -> tuple[int, int]:
     return table.number("grants", either)
 
 
-def _adopt(resolvers_: list[Resolver], parent: Resolver, agent: int, cores: int) -> None:
+def _add_parent_to_children(
+    resolvers_: list[Resolver], parent: Resolver, agent: int, cores: int
+) -> None:
     for child in parent.children:
         if child >= cores:
             child_resolver = resolvers_[child - cores]

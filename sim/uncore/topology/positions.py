@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 Path = tuple[str | int, ...]
 
-TOKEN = re.compile(
+TOKEN_PATTERN = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}'  # strings of several lines
     r'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\''
     r"|#[^\n]*|\n|\[\[|\]\]|[\[\]{}=,.]|[^\s\[\]{}=,.#\"']+",
@@ -41,7 +41,7 @@ class _Scanner:
     @staticmethod
     def _tokenize(text: str) -> Iterator[tuple[str, int]]:
         line, offset = 1, 0
-        for match in TOKEN.finditer(text):
+        for match in TOKEN_PATTERN.finditer(text):
             line += text.count("\n", offset, match.start())
             offset = match.start()
             if not match[0].startswith("#"):

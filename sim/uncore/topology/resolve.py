@@ -1,7 +1,7 @@
 """Resolves a machine's tree of values into a `Machine`, with all choices made and all numbers
 integers.
 
-`resolve(root, id, Ledger(root))` reads the tree of levels, builds the fabric bottom-up (children
+`resolve(root, id, KeyRecord(root))` reads the tree of levels, builds the fabric bottom-up (children
 first, then the join between them), and places cores, memories and resolvers at stops. The steps are
 in:
 
@@ -33,16 +33,16 @@ from uncore.topology.missing import refuse_missing
 from uncore.topology.ownership import AgentStops, read_resolvers, refuse_far_without_data
 from uncore.topology.protocols import read_protocol
 from uncore.topology.schema import DEFAULT_LINE_BYTES, LINE_SIZES, YEAR, YEARS
-from uncore.topology.table_reader import Ledger, Table
+from uncore.topology.table_reader import KeyRecord, Table
 from uncore.topology.tree import Tree, TreeGroup, parse_tree
 from uncore.topology.units import UnitError, count, ps
 from uncore.topology.unknown import refuse_unknown
 
 
-def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
-    top = Table(root, "", ledger)
+def resolve(root: Branch, identifier: str, key_record: KeyRecord) -> Machine:
+    top = Table(root, "", key_record)
     tree = _read_tree(root, top)
-    ledger.line = _line(top)
+    key_record.line = _line(top)
     levels, max_threads = read_levels(top, tree), max(tree.threads)
     costs = {kind: read_core(table, max_threads) for kind, table in levels.tables["core"].items()}
     plan = JoinPlan(tree, levels, read_joins(levels, _messages(top)))
@@ -75,8 +75,8 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
         links=tuple(plan.fabric.links),
         cpus=top.read("cpus", lambda text: check_cpus(text, sum(tree.threads))),
         unknowns=_unknowns(top),
-        numbers=tuple(ledger.numbers.values()),
-        line=ledger.line,
+        numbers=tuple(key_record.numbers.values()),
+        line=key_record.line,
         hashed_routes=top.word("routes") == "hashed",
         kinds=tuple(Kind(kind, kinds[kind], core) for kind, core in costs.items() if kind),
     )
@@ -128,7 +128,7 @@ def _line(top: Table) -> int:
 def _messages(top: Table) -> Messages:
     table = top.table_or_empty("messages")
     return Messages(
-        table.size("control"), table.size("data") + top.ledger.line - DEFAULT_LINE_BYTES
+        table.size("control"), table.size("data") + top.key_record.line - DEFAULT_LINE_BYTES
     )
 
 
@@ -339,7 +339,7 @@ def _cache(table: Table | None) -> dict[str, int]:
 
 def _busy(table: Table, rate: Fraction) -> int:
     """Returns the time in ps for which a line occupies a channel of that rate."""
-    return ps(table.ledger.line / rate)
+    return ps(table.key_record.line / rate)
 
 
 def _indices(text: str, below: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 A `Table` wraps a `Branch` and its dotted key. Each of its readers converts the value of one key,
 with the range and the default of the key's declaration (keys.py), reports errors with file and
-line, and records each number that is used in the `Ledger`. `part` reads every field of a dataclass
+line, and notes each number that is used in the `KeyRecord`. `part` reads every field of a dataclass
 of machine.py that one key decides, so a new field is read without a change here. Invariant: a key
 that no field declares cannot be read (KeyError).
 """
@@ -28,7 +28,7 @@ MISSING: Any = object()
 
 
 @dataclass
-class Ledger:
+class KeyRecord:
     """Record of the keys and numbers of a machine that have been read, with its clock domains."""
 
     root: Branch
@@ -112,9 +112,9 @@ class Table:
     """
 
     def __init__(
-        self, branch: Branch, key: str, ledger: Ledger, domain: str = "core", path: str = ""
+        self, branch: Branch, key: str, key_record: KeyRecord, domain: str = "core", path: str = ""
     ) -> None:
-        self.branch, self.key, self.ledger, self.domain = branch, key, ledger, domain
+        self.branch, self.key, self.key_record, self.domain = branch, key, key_record, domain
         self.path = path
 
     def name(self, key: str) -> str:
@@ -139,7 +139,7 @@ class Table:
         declared, node = self.declared(key), self.branch.items.get(key)
         if isinstance(node, Branch):
             raise wrong(node.place, f"'{self.name(key)}' expects a value, not a table")
-        self.ledger.asked[self.name(key)] = declared, node
+        self.key_record.asked[self.name(key)] = declared, node
         return node
 
     def absent(self, key: str) -> UserError:
@@ -159,11 +159,11 @@ class Table:
         value = self.read(key, convert, default)
         leaf = self.leaf(key)
         if leaf is not None:
-            self.ledger.note(self.name(key), leaf)
+            self.key_record.note(self.name(key), leaf)
         return value
 
     def period(self, domain: str | None) -> Fraction:
-        return self.ledger.period(domain or self.domain)
+        return self.key_record.period(domain or self.domain)
 
     def duration(self, key: str, default: D = MISSING) -> Fraction | D:
         self.declared(key, Form.DURATION)
@@ -250,12 +250,12 @@ class Table:
         if isinstance(node, Leaf):
             raise wrong(node.place, f"'{self.name(key)} = {node.value}': expected a table of keys")
         path = f"{self.path}.{key}" if self.path else schema_path(key)
-        return Table(node, self.name(key), self.ledger, self.domain, path) if node else None
+        return Table(node, self.name(key), self.key_record, self.domain, path) if node else None
 
     def table_or_empty(self, key: str) -> Table:
         """Returns a table at the top of the file, or an empty table if no file has it."""
         empty = Branch(self.branch.place)
-        return self.table(key) or Table(empty, key, self.ledger, path=schema_path(key))
+        return self.table(key) or Table(empty, key, self.key_record, path=schema_path(key))
 
     def level(self, key: str, kind: str = "") -> Table:
         """Returns a level's table at the top of the file, or a kind's table in it (kinds.py).
@@ -269,13 +269,13 @@ class Table:
             table, cores = table.table(kind) or table, f"core.{kind}"
             table.path = schema_path(key)
         clock = table.leaf("clock")
-        knows = self.ledger.knows
+        knows = self.key_record.knows
         if clock is None or _is_frequency(clock):
             table.domain = next(filter(knows, (table.key, key, cores)), "core")
         elif knows(str(clock.value)):
             table.domain = str(clock.value)
         else:
-            domains = ", ".join(self.ledger.domains()) or "(none is stated)"
+            domains = ", ".join(self.key_record.domains()) or "(none is stated)"
             raise table.wrong(
                 "clock",
                 f"'{table.name('clock')} = {clock.value}': expected a frequency, like \"4.0GHz\","

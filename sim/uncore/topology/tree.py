@@ -19,7 +19,7 @@ from uncore.topology.units import UnitError
 
 TREE_EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
 MAX_TREE_LEVELS = 32  # more than enough, because real machines have fewer than ten
-TREE_WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
+TREE_WORD_PATTERN = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
 
 
 @dataclass
@@ -108,7 +108,7 @@ def parse_tree(text: str) -> Tree:
 def _counts(text: str) -> dict[str, list[int]]:
     counts: dict[str, list[int]] = {}
     for word in text.split():
-        match = TREE_WORD.fullmatch(word)
+        match = TREE_WORD_PATTERN.fullmatch(word)
         if not match or match[1] in RESERVED_NAMES:
             raise UnitError(f"'{word}' is no level: expected NAME:COUNT words, {TREE_EXAMPLE}")
         if match[1] in counts or "thread" in counts:

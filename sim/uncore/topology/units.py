@@ -20,18 +20,18 @@ from fractions import Fraction
 
 Period = Callable[[str | None], Fraction]
 
-TIME = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+TIME_UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 PERIOD_PS = {"kHz": 10**9, "MHz": 10**6, "GHz": 10**3}  # period of a clock of one such unit
-SIZE = {"B": 1} | {
+SIZE_UNITS = {"B": 1} | {
     prefix + binary + "B": base**power
     for power, prefix in enumerate("KMGT", start=1)
     for binary, base in (("i", 1024), ("", 1000))
 }
 
 NUMBER = r"(\d{1,12}(?:\.\d{1,12})?)"
-QUANTITY = re.compile(rf"{NUMBER}\s*([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?")
+QUANTITY_PATTERN = re.compile(rf"{NUMBER}\s*([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?")
 PER = rf"(?:{NUMBER}\s*)?([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?"
-RATE = re.compile(rf"{NUMBER}\s*([A-Za-z]+)\s*/\s*{PER}")
+RATE_PATTERN = re.compile(rf"{NUMBER}\s*([A-Za-z]+)\s*/\s*{PER}")
 DURATION_EXAMPLES = 'a duration, like "12ns", "9cy", "9cy@fabric" or "3cy + 12ns"'
 MAX_LATENCY_PS = 10**12  # one second
 
@@ -71,7 +71,7 @@ def duration(text: str, period: Period) -> Fraction:
 
 
 def _part(text: str, period: Period) -> Fraction:
-    match = QUANTITY.fullmatch(text)
+    match = QUANTITY_PATTERN.fullmatch(text)
     if not match:
         raise UnitError(f"expected {DURATION_EXAMPLES}")
     value, unit, domain = match.groups()
@@ -81,15 +81,15 @@ def _part(text: str, period: Period) -> Fraction:
 def _time_unit(unit: str, domain: str | None, period: Period) -> Fraction:
     if unit == "cy":
         return period(domain)
-    if domain or unit not in TIME:
+    if domain or unit not in TIME_UNITS:
         bad_unit = f"'{unit}@{domain}'" if domain else f"'{unit}'"
         raise UnitError(f"{bad_unit} is no unit of time: expected {DURATION_EXAMPLES}")
-    return Fraction(TIME[unit])
+    return Fraction(TIME_UNITS[unit])
 
 
 def frequency(text: str) -> Fraction:
     """Parses a frequency; returns its period in ps."""
-    match = QUANTITY.fullmatch(text)
+    match = QUANTITY_PATTERN.fullmatch(text)
     if not match or match[3] or match[2] not in PERIOD_PS or not Fraction(match[1]):
         raise UnitError('expected a frequency above zero, like "4.0GHz" or "1600MHz"')
     period = Fraction(PERIOD_PS[match[2]]) / Fraction(match[1])
@@ -99,10 +99,10 @@ def frequency(text: str) -> Fraction:
 
 
 def size(text: str) -> int:
-    match = QUANTITY.fullmatch(text)
-    if not match or match[3] or match[2] not in SIZE:
+    match = QUANTITY_PATTERN.fullmatch(text)
+    if not match or match[3] or match[2] not in SIZE_UNITS:
         raise UnitError('expected a size, like "64B", "512KiB" or "16MiB"')
-    value = Fraction(match[1]) * SIZE[match[2]]
+    value = Fraction(match[1]) * SIZE_UNITS[match[2]]
     if value.denominator != 1 or not 0 < value <= 1 << 50:
         raise UnitError("expected a whole number of bytes from 1B to 1024TiB")
     return int(value)
@@ -110,14 +110,14 @@ def size(text: str) -> int:
 
 def rate(text: str, period: Period) -> Fraction:
     """Parses a width or rate; returns bytes per ps."""
-    match = RATE.fullmatch(text)
-    if not match or match[2] not in SIZE or not Fraction(match[1]):
+    match = RATE_PATTERN.fullmatch(text)
+    if not match or match[2] not in SIZE_UNITS or not Fraction(match[1]):
         raise UnitError('expected a width or rate, like "32B/cy", "32B/1.2ns" or "40GB/s"')
     amount, unit, count, per, domain = match.groups()
     time = Fraction(count or 1) * _time_unit(per, domain, period)
     if not time:
         raise UnitError("expected a rate per some time above zero")
-    value: Fraction = Fraction(amount) * SIZE[unit] / time
+    value: Fraction = Fraction(amount) * SIZE_UNITS[unit] / time
     if value < Fraction(1, 10**6):  # a message must leave the link within the longest duration
         raise UnitError("expected a rate of at least 1MB/s")
     return value

@@ -1,8 +1,8 @@
 """Measures the wires of a machine: number, width and length of links, and bisection bandwidth.
 
-    wires(machine)        for each level and width: links, width, length, wire
-    of_levels(machine)    values for formulas, by name: {"ccx.wire": 5.1e4, ..., "bisection": 512}
-    bisection(machine)    GB/s from one half of the cores to the other; None: no limit
+    wires(machine)             for each level and width: links, width, length, wire
+    formula_values(machine)    values by names in formulas: {"ccx.wire": 5.1e4, "bisection": 512}
+    bisection(machine)         GB/s from one half of the cores to the other; None: no limit
 
 A link is one direction of a wire, or a channel that several links share, such as a bus. Its length
 is half the perimeter of the rectangle around its stops in the floorplan of `layout.tiles`, in which
@@ -71,7 +71,7 @@ def wires(machine: Machine) -> list[Wires]:
     ]
 
 
-def of_levels(machine: Machine) -> dict[str, float]:
+def formula_values(machine: Machine) -> dict[str, float]:
     """Returns sums over the links that have a width, for each level and in total.
 
     `LEVEL.width` is the width of the level's widest link; `bisection` is present if it has a limit.

@@ -31,10 +31,10 @@ def trace(recorded: Trace) -> bytes:
     from perfetto.trace_builder.proto_builder import TraceProtoBuilder  # noqa: PLC0415 (slow to load)
 
     writer = _Writer(TraceProtoBuilder(), recorded)
-    writer.harts()
-    writer.lines()
-    writer.resolvers()
-    writer.messages()
+    writer.write_harts()
+    writer.write_lines()
+    writer.write_resolvers()
+    writer.write_messages()
     serialized: bytes = writer.builder.serialize()
     return serialized
 
@@ -62,7 +62,7 @@ class _Writer:
                 described.parent_uuid = parent_track
         return self.tracks[path]
 
-    def event(self, kind: str, at: int, track: int, name: str = "", **details: Any) -> Any:
+    def write_event(self, kind: str, at: int, track: int, name: str = "", **details: Any) -> Any:
         packet = self.builder.add_packet()
         packet.timestamp = at
         packet.trusted_packet_sequence_id = PACKET_SEQUENCE
@@ -80,18 +80,18 @@ class _Writer:
                 annotation.string_value = str(value)
         return event
 
-    def slice(
+    def write_slice(
         self, category: str, begin: int, end: int, track: int, name: str, **details: Any
     ) -> None:
-        self.event("SLICE_BEGIN", begin, track, name, **details).categories.append(category)
-        self.event("SLICE_END", max(begin, end), track)
+        self.write_event("SLICE_BEGIN", begin, track, name, **details).categories.append(category)
+        self.write_event("SLICE_END", max(begin, end), track)
 
     # ---- harts
 
-    def harts(self) -> None:
+    def write_harts(self) -> None:
         for operation in self.recorded.operations:
             track = self.track("harts", f"hart {operation.hart}", "operations")
-            self.slice(
+            self.write_slice(
                 "operation",
                 operation.begin,
                 operation.end,
@@ -105,7 +105,9 @@ class _Writer:
             details = {key: row[key] for key in ("source", "object", "issued")}
             details |= {key: f"{row[key]:#x}" for key in ("found", "left")}  # 64 bits, unsigned
             name = f"{row['kind']} {row['object']}"
-            self.event("INSTANT", row["at"], track, name, **details).categories.append("access")
+            self.write_event("INSTANT", row["at"], track, name, **details).categories.append(
+                "access"
+            )
 
     def _write_hart_intervals(self) -> None:
         """Writes the intervals in which a hart waits, sleeps, handles an interrupt or idles."""
@@ -116,68 +118,68 @@ class _Writer:
             elif begin := pending.pop((row["hart"], row["what"]), None):
                 track = self.track("harts", f"hart {row['hart']}", begin["what"])
                 label = f"{begin['what']} {begin['source']}"
-                self.slice(begin["what"], begin["at"], row["at"], track, label)
+                self.write_slice(begin["what"], begin["at"], row["at"], track, label)
 
     # ---- lines and resolvers
 
-    def lines(self) -> None:
+    def write_lines(self) -> None:
         start = self.recorded.window.start
         open_states = {
             (row["line"], row["agent"]): (start, row["state"]) for row in self.rows("held")
         }
         for row in self.rows("states"):
             key = row["line"], row["agent"]
-            self._state(key, row["at"], *open_states.pop(key, (row["at"], "I")))
+            self._write_state(key, row["at"], *open_states.pop(key, (row["at"], "I")))
             open_states[key] = row["at"], row["after"]
         last_change = max([row["at"] for row in self.rows("states")], default=0)
         for key, (begin, state) in open_states.items():
-            self._state(key, last_change, begin, state)
+            self._write_state(key, last_change, begin, state)
 
-    def _state(self, key: tuple[int, int], until: int, since: int, state: str) -> None:
+    def _write_state(self, key: tuple[int, int], until: int, since: int, state: str) -> None:
         if state != "I" and until > since:
             line, agent = key
-            track = self.track("lines", self._line(line), agent_name(self.machine, agent))
-            self.slice("state", since, until, track, state)
+            track = self.track("lines", self._line_name(line), agent_name(self.machine, agent))
+            self.write_slice("state", since, until, track, state)
 
-    def _line(self, line: int) -> str:
+    def _line_name(self, line: int) -> str:
         """Returns a unique name of a line, because the lines of one object share its name."""
         return f"{self.recorded.name(line)} {line:#x}"
 
-    def resolvers(self) -> None:
+    def write_resolvers(self) -> None:
         for row in self.rows("transactions"):
             if row["open"] == TIME_NOT_REACHED:
                 continue
             resolver = agent_name(self.machine, row["resolver"])
-            track = self.track("resolvers", resolver, self._line(row["line"]))
+            track = self.track("resolvers", resolver, self._line_name(row["line"]))
             name = f"{row['op']} of {agent_name(self.machine, row['requester'])}"
             details = {key: row[key] for key in ("owner", "source", "right", "probes", "number")}
-            self.slice("transaction", row["open"], row["close"], track, name, **details)
+            self.write_slice("transaction", row["open"], row["close"], track, name, **details)
 
     # ---- messages
 
-    def messages(self) -> None:
+    def write_messages(self) -> None:
         for number, row in enumerate(self.rows("messages"), start=1):
             name = f"{row['kind']} {self.recorded.name(row['line']) if row['line'] else ''}".strip()
             end_points = (row["sent"], row["sender"]), (row["arrived"], row["receiver"])
             for (at, agent), category in zip(end_points, ("sent", "arrived"), strict=True):
                 if at == TIME_NOT_REACHED:
                     continue
-                track = self._messages_of(agent)
-                event = self.event("INSTANT", at, track, name, waited=row["waited"])
+                track = self._message_track(agent)
+                event = self.write_event("INSTANT", at, track, name, waited=row["waited"])
                 event.categories.append(category)
                 flows = event.flow_ids if category == "sent" else event.terminating_flow_ids
                 flows.append(number)
-            self._crossings(row, name)
+            self._write_crossings(row, name)
 
-    def _messages_of(self, agent: int) -> int:
+    def _message_track(self, agent: int) -> int:
         name = agent_name(self.machine, agent)
         return self.track("harts" if agent < self.machine.cores else "resolvers", name, "messages")
 
-    def _crossings(self, row: dict[str, Any], name: str) -> None:
+    def _write_crossings(self, row: dict[str, Any], name: str) -> None:
         """Writes a slice for each link that a message crosses: the time in which it occupies the
         link's channel.
         """
         for number, reached, waited in zip(row["links"], row["met"], row["waits"], strict=True):
             busy = getattr(self.machine.links[number], f"{size_of(row)}_busy")
             track, begin = self.track("links", link_name(self.machine, number)), reached + waited
-            self.slice("crossing", begin, begin + busy, track, name, waited=waited)
+            self.write_slice("crossing", begin, begin + busy, track, name, waited=waited)

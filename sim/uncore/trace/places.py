@@ -42,8 +42,8 @@ class Places:
         if resolver >= len(machine.resolvers):
             return machine.memories[resolver - len(machine.resolvers)].stop
         slices = machine.resolvers[resolver].slices
-        chosen = (self._number(line) * SLICE_HASH_MULTIPLIER & 2**64 - 1) >> 32
-        return slices[(chosen if self.slices == "hash" else int(self.slices)) % len(slices)]
+        line_hash = (self._number(line) * SLICE_HASH_MULTIPLIER & 2**64 - 1) >> 32
+        return slices[(line_hash if self.slices == "hash" else int(self.slices)) % len(slices)]
 
     def _number(self, line: int) -> int:
         """Returns the number that determines a line's slice and route (A3, F1.1)."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.engine import NO_OPTIONS, EngineOptions, native, outcome
 from uncore.engine.limits import Limits, watch
-from uncore.engine.native import MAX_SLICE_EVENTS, MAX_SLICE_HOST_S, MAX_SLICE_PS, spec
+from uncore.engine.native import MAX_STEP_EVENTS, MAX_STEP_HOST_S, MAX_STEP_PS, spec
 from uncore.engine.options import take
 from uncore.errors import UserError
 from uncore.program.fields import Fields
@@ -116,7 +116,7 @@ def _run_traced(job: Job, window: spec.Trace, engine_options: EngineOptions) -> 
     watched = watch(
         take(Limits, engine_options), job.program.name, lambda operations, reached: None
     )
-    while run.step(MAX_SLICE_EVENTS, MAX_SLICE_PS, MAX_SLICE_HOST_S):
+    while run.step(MAX_STEP_EVENTS, MAX_STEP_PS, MAX_STEP_HOST_S):
         watched(run.operations, run.now, run.touched)
     fields = Fields.of(job.program, run.read, job.threads[0])
     named_tables = tables.named_tables(job, run, fields)

@@ -28,7 +28,7 @@ from uncore.topology.kinds import write_out
 from uncore.topology.lineage import Descent, lineage, year
 from uncore.topology.load import read_measured
 from uncore.topology.machine import Number
-from uncore.topology.table_reader import Ledger, Table
+from uncore.topology.table_reader import KeyRecord, Table
 
 NS, CORE, UNCORE, RATIO = "ns", "core", "uncore", "ratio"
 UNKNOWN = ("fitted", "predicted")  # a number is fitted if its `source` begins with one of these
@@ -114,15 +114,15 @@ class _DurationReader:
 
     def __init__(self, tree: Branch) -> None:
         write_out(tree)
-        self.tree, self.top = tree, Table(tree, "", Ledger(tree))
+        self.tree, self.top = tree, Table(tree, "", KeyRecord(tree))
         kinds = self.top.table("kinds")
         self.kinds = list(kinds.branch.items) if kinds else []
 
     def clocks(self) -> dict[str, float]:
-        record = self.top.ledger
-        beside = [domain for domain in record.domains() if domain != "core"]
-        periods = {NS: 1.0, CORE: _ns(record.period("core"))}
-        return periods | ({UNCORE: _ns(record.period(beside[0]))} if beside else {})
+        key_record = self.top.key_record
+        beside = [domain for domain in key_record.domains() if domain != "core"]
+        periods = {NS: 1.0, CORE: _ns(key_record.period("core"))}
+        return periods | ({UNCORE: _ns(key_record.period(beside[0]))} if beside else {})
 
     def free_number(
         self, number: Number, other_numbers: tuple[Number, ...], ancestors: Mapping[str, Descent]

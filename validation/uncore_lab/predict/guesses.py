@@ -25,7 +25,7 @@ from pathlib import Path
 from uncore import topology
 from uncore.errors import UserError
 from uncore.topology.document import Branch, Leaf, Node
-from uncore.topology.follow import FOLLOWS, followers
+from uncore.topology.follow import FOLLOWS_PATTERN, followers
 from uncore.topology.load import read_measured
 from uncore.topology.machine import Machine, Number
 from uncore_lab.figures.hardware import read
@@ -98,7 +98,7 @@ def guesses(name: str, known: Sequence[Observation], lent: frozenset[str]) -> li
 
 
 def _is_guessed_time(number: Number) -> bool:
-    if number.key.partition(".")[0] in NO_HANDOFF_TABLES or FOLLOWS.match(number.source):
+    if number.key.partition(".")[0] in NO_HANDOFF_TABLES or FOLLOWS_PATTERN.match(number.source):
         return False
     text = number.text.strip()
     guessed = number.source.startswith(GUESSED) or is_unknown(number) or number.interval

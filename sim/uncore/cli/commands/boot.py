@@ -49,11 +49,11 @@ Fresh = Annotated[
         group=SAVED,
     ),
 ]
-PANIC = "Kernel panic"
+PANIC_TEXT = "Kernel panic"
 NOTE_INTERVAL_S = 5  # interval of the notes on progress
 SHUTDOWN_INPUT = "echo uncore: status $?; poweroff -f\n"
-CPUS_BROUGHT_UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPUs?")
-STATUS_LINE = re.compile(r"^uncore: status (\d+)\s*$", re.MULTILINE)
+CPUS_BROUGHT_UP_PATTERN = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPUs?")
+STATUS_LINE_PATTERN = re.compile(r"^uncore: status (\d+)\s*$", re.MULTILINE)
 
 
 def boot(
@@ -215,20 +215,20 @@ def _report_end(
         f"{outcome['instructions'] / 1e6:.1f} M instructions in {outcome['time'] / 1e9:.3f} ms of"
         f" simulated time, result {outcome['hash'][:16]}"
     )
-    brought_up, harts = CPUS_BROUGHT_UP.search(session.console), len(outcome["harts"])
+    brought_up, harts = CPUS_BROUGHT_UP_PATTERN.search(session.console), len(outcome["harts"])
     if brought_up and int(brought_up[1]) < harts:
         note(
             f"the kernel uses {brought_up[1]} of {harts} harts: it was built for fewer, or told so"
         )
     if costs and not json:
         report.show(costs)
-    if PANIC in session.console:
-        raise GuestError("the kernel gave up: " + _line(session.console, PANIC))
+    if PANIC_TEXT in session.console:
+        raise GuestError("the kernel gave up: " + _line(session.console, PANIC_TEXT))
     if session.run.end not in ("exited", "running"):
         raise GuestError(f"the kernel stopped ({session.run.end}): {session.run.reason}")
     if session.run.exit_code:
         raise GuestError("the kernel said that it went down for a failure")
-    status = STATUS_LINE.findall(session.console)
+    status = STATUS_LINE_PATTERN.findall(session.console)
     if command and status and status[-1] != "0":
         raise GuestError(f"--run {command}: ended with status {status[-1]}")
 

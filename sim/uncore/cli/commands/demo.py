@@ -32,7 +32,7 @@ DEMO_LOCKS = ("lock/ticket", "lock/mcs")
 THREADS = "1,2,4..128"
 
 
-def _pairs(name: str, cores: Workers) -> matrix.Matrix:
+def _measure_pairs(name: str, cores: Workers) -> matrix.Matrix:
     return matrix.measure(
         name,
         ipi=False,
@@ -66,9 +66,9 @@ def demo(*, plot: Plot = None) -> int:
     total = 2 + len(unfinished)
     cores = workers(0)
     with progress(total, "simulating 2x EPYC 7601", "runs") as advance:
-        machines = []
+        matrices = []
         for name in (MACHINE, MEASURED_MACHINE):
-            machines.append(_pairs(name, cores))
+            matrices.append(_measure_pairs(name, cores))
             advance(1)
 
         def count_run(job: Job, point: Point) -> None:
@@ -80,14 +80,14 @@ def demo(*, plot: Plot = None) -> int:
                 advance(1)
 
         results = execute(jobs, cores, count_run)
-    for pairs in machines:
-        matrix.show(pairs, as_json=False)
+    for measured in matrices:
+        matrix.show(measured, as_json=False)
     curve.show(results, as_json=False)
-    large, small = machines
+    large, small = matrices
     say(f"picture: {picture(path, *_panels(large, results, small))}")
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
-    failed = any(measured.failed for measured in machines) or any(
-        measured.failed for measured in results
+    failed = any(measured.failed for measured in matrices) or any(
+        result.failed for result in results
     )
     return FAILED if failed else OK

@@ -49,14 +49,14 @@ def explore(
     else:
         exploration_report.show(exploration, plot is not None)
     if runs and not json:
-        exploration_report.runs(exploration)
+        exploration_report.print_runs(exploration)
     if output and exploration.front:
         save(exploration.results, output)
         note(f"result: {output}")
     if plot and exploration.front:
         note(f"picture: {picture(plot, *exploration_report.panels(exploration))}")
     if report and exploration.front:
-        answer_pages.of_exploration(report, exploration, command())
+        answer_pages.write_exploration(report, exploration, command())
         note(f"report: {report}")
     if exploration.interrupted:
         note("interrupted: the same command with --resume goes on from here")

@@ -68,7 +68,7 @@ def matrix(
         measured = measurement.measure(
             machine,
             ipi=ipi,
-            only=_sample(sample) if sample else None,
+            only=_parse_sample(sample) if sample else None,
             as_measured=as_measured,
             engine_options=engine_words.engine_options(),
             store=Store(),
@@ -114,7 +114,7 @@ def _status(measured: measurement.Matrix) -> int:
     return INTERRUPTED
 
 
-def _sample(text: str) -> measurement.Sample:
+def _parse_sample(text: str) -> measurement.Sample:
     """Parses a number of harts such as `40`, or with the number of the draw, `40:1`."""
     match = re.fullmatch(r"([1-9]\d{0,8})(?::(\d{1,9}))?", text)
     if not match or match[1] == "1":

@@ -261,7 +261,7 @@ def _report(path: Path | None, comparison: compare_study.Comparison) -> None:
     if path:
         from uncore.study import answer_pages  # noqa: PLC0415 (slow to load)
 
-        answer_pages.of_comparison(path, comparison, command())
+        answer_pages.write_comparison(path, comparison, command())
         note(f"report: {path}")
 
 

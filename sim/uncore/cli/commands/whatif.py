@@ -78,6 +78,6 @@ def whatif(
     if report:
         from uncore.study import answer_pages  # noqa: PLC0415 (slow to load)
 
-        answer_pages.of_whatif(report, effects, command())
+        answer_pages.write_whatif(report, effects, command())
         note(f"report: {report}")
     return OK

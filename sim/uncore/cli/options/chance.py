@@ -19,7 +19,7 @@ from uncore.cli.options.groups import panel
 from uncore.errors import UserError
 from uncore.execution.request import usual_seeds
 from uncore.job import Job
-from uncore.job.forms import REPEATS, SLICES_DRAWN
+from uncore.job.forms import REPEATS, SEEDS_IF_SLICE_IS_DRAWN
 from uncore.job.option_values import seeds
 from uncore.job.schema import Group, options
 
@@ -88,13 +88,14 @@ class Measured:
         Parameter(
             validator=validators.Number(gte=1),
             help="number of seeds, from --seed on, over which each figure is averaged; default:"
-            f" {SLICES_DRAWN} if each seed draws the slice that owns the line, else {REPEATS}",
+            f" {SEEDS_IF_SLICE_IS_DRAWN} if each seed draws the slice that owns the line, else"
+            f" {REPEATS}",
             group=panel(Group.CHANCE),
         ),
     ] = None
 
     def seeds(self, engine: str, usual_count: int) -> tuple[int, ...]:
-        """Returns the seeds; `usual` is their number if the user gives none."""
+        """Returns the seeds; `usual_count` is their number without --repeat."""
         return _seeds_of_repeats(engine, self.seed, self.repeat or usual_count, usual_count)
 
 

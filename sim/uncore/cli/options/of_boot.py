@@ -58,7 +58,7 @@ class BootOptions:
             kernel=system.kernel(self.kernel),
             initrd=_initrd(self.initrd, self.files),
             append=self.append,
-            memory=_size(self.memory),
+            memory=_parse_size(self.memory),
             nodes=_nodes(len(machine.memories), self.nodes, built.nodes),
         )
 
@@ -132,7 +132,7 @@ def _initrd(path: Path | None, files: Path | None) -> bytes:
     return b""
 
 
-def _size(text: str) -> int:
+def _parse_size(text: str) -> int:
     try:
         return size(text)
     except UnitError as error:

@@ -44,7 +44,7 @@ class TraceWindow:
         for hart in self.hart:
             if not 0 <= hart < threads:
                 raise UserError(f"--hart {hart}: the run's harts are 0 to {threads - 1}")
-        start, until = _times(self.window) if self.window else (Window.start, Window.until)
+        start, until = _parse_times(self.window) if self.window else (Window.start, Window.until)
         lines, harts = tuple(self.line), tuple(self.hart)
         return Window(start, until, lines=lines, harts=harts, around=self.around or "")
 
@@ -52,7 +52,7 @@ class TraceWindow:
 WHOLE_RUN = TraceWindow()
 
 
-def _times(text: str) -> tuple[int, int]:
+def _parse_times(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\S*?)\.\.(\S*)", text)
     if not match or not (match[1] or match[2]):
         raise UserError(f"--window {text}: expected from..until, such as 10us..12us")

@@ -105,16 +105,16 @@ class Gem5Parts:
         above = len(self.levels.cores) * sets * ways if hold else 0
         own_lines = bank.resolver.data_sets * bank.resolver.data_ways
         ways = bank.resolver.data_ways or WAYS_OF_TAGS
-        lines = max(own_lines, TAG_LINES_FACTOR * above) // bank.shares
-        first = self.line_bits + bank.shares.bit_length() - 1
+        lines = max(own_lines, TAG_LINES_FACTOR * above) // bank.num_shares
+        first = self.line_bits + bank.num_shares.bit_length() - 1
         return self._cache(max(1, lines // ways), ways, first, tags, data)
 
     def lines(self, bank: Bank) -> Value:
         """Returns the addresses of the lines that belong to a bank."""
-        home = homes.Region(homes.RAM, self.job.machine.ram)
+        home = homes.Region(homes.RAM_BASE, self.job.machine.ram)
         if bank.node is not None:
             home = homes.region(self.job, bank.node)
-        return region(home, self.line_bits, bank.shares, bank.turn)
+        return region(home, self.line_bits, bank.num_shares, bank.share_index)
 
     def home(self, node: int) -> Value:
         """Returns the addresses of a memory node."""

@@ -82,7 +82,7 @@ def bank(parts: Gem5Parts, number: int) -> dict[str, Value]:
     this_bank = parts.levels.banks[number]
     data, home = this_bank.resolver.data, not this_bank.below
     tags = parts.leave(this_bank.resolver.service)
-    hit = cycles(this_bank.resolver.data_hit, parts.period)
+    data_cycles = cycles(this_bank.resolver.data_hit, parts.period)
     memories = [ref(f"memory_node{n}") for n in range(len(parts.levels.nodes))]
     return (
         _controller(parts, len(parts.levels.cores) + number, data)
@@ -93,7 +93,7 @@ def bank(parts: Gem5Parts, number: int) -> dict[str, Value]:
         )
         | {
             "addr_ranges": [parts.lines(this_bank)],
-            "cache": parts.bank_cache(this_bank, tags, hit, hold=data == "inclusive"),
+            "cache": parts.bank_cache(this_bank, tags, data_cycles, hold=data == "inclusive"),
             "is_HN": home,
             "enable_DMT": home and data == "none",
             "enable_DCT": this_bank.resolver.reply == "direct",

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from uncore.engine.outside.homes import PAGE, Region
+from uncore.engine.outside.homes import PAGE_BYTES, Region
 
 Value = Any
-PAGE_BITS = PAGE.bit_length() - 1
+PAGE_BITS = PAGE_BYTES.bit_length() - 1
 
 
 class Gem5Document:
@@ -88,23 +88,23 @@ def newer(value: Value) -> Value:
     return {"newer": value}
 
 
-def addresses(start: int, size: int, masks: Iterable[int] = (), turn: int = 0) -> Value:
-    """Describes the addresses from `start` on whose interleaving number is `turn`. Bit k of an
+def addresses(start: int, size: int, masks: Iterable[int] = (), index: int = 0) -> Value:
+    """Describes the addresses from `start` on whose interleaving number is `index`. Bit k of an
     address's number is the parity of the address's bits that are in masks[k].
     """
     range_: dict[str, Any] = {"start": start, "size": size}
     if masks := list(masks):
-        range_ |= {"masks": masks, "intlvMatch": turn}
+        range_ |= {"masks": masks, "intlvMatch": index}
     return {"range": range_}
 
 
-def region(home: Region, lowest_bit: int = 0, shares: int = 1, turn: int = 0) -> Value:
-    """Describes the addresses of a memory node, or a share of them: every `shares`-th block of
+def region(home: Region, lowest_bit: int = 0, num_shares: int = 1, share_index: int = 0) -> Value:
+    """Describes the addresses of a memory node, or a share of them: every `num_shares`-th block of
     2^lowest_bit bytes.
 
-    `home.shares` and `shares` are powers of two.
+    `home.num_nodes` and `num_shares` are powers of two.
     """
-    pages, blocks = home.shares.bit_length() - 1, shares.bit_length() - 1
+    pages, blocks = home.num_nodes.bit_length() - 1, num_shares.bit_length() - 1
     masks = [1 << PAGE_BITS + bit for bit in range(pages)]
     masks += [1 << lowest_bit + bit for bit in range(blocks)]
-    return addresses(home.start, home.size, masks, home.turn | turn << pages)
+    return addresses(home.start, home.size, masks, home.node_index | share_index << pages)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Observers, Tick, initial_memory
+from uncore.engine import Observers, ProgressCallback, initial_memory
 from uncore.engine.gem5 import find, read
 from uncore.engine.gem5 import simulation as system
 from uncore.engine.gem5.cache_parameters import core_in_use
@@ -65,13 +65,13 @@ line with the simulated time reached, in ps, about twice a second.
 """
 
 
-def run(job: Job, observers: Observers, tick: Tick, options: Options) -> dict[str, Any]:
+def run(job: Job, observers: Observers, tick: ProgressCallback, options: Options) -> dict[str, Any]:
     """Runs one point."""
     gem5 = locate(options)
     assert gem5, "gem5 is used before missing() was called"
     chosen_protocol = choose(job, gem5)
     find.check_controller_count(gem5, controllers(job, chosen_protocol))
-    command = [str(gem5.program), "-q", "--listener-mode=off", folder.CONFIGURATION]
+    command = [str(gem5.program), "-q", "--listener-mode=off", folder.CONFIGURATION_FILE]
     read_point = partial(read.point, protocol=chosen_protocol)
     write_folder = partial(export, options=options)
     return runs.point(job, "gem5", write_folder, lambda directory: command, read_point, tick)
@@ -86,9 +86,9 @@ def export(job: Job, directory: Path, options: Options) -> None:
     readme = readme.replace("PROTOCOL", chosen_protocol)
     readme = readme.replace("CONTROLLERS", str(controllers(job, chosen_protocol)))
     document = system.describe(job, chosen_protocol)
-    folder.write(job, directory, program, document, paths.GEM5 / folder.CONFIGURATION, readme)
+    folder.write(job, directory, program, document, paths.GEM5 / folder.CONFIGURATION_FILE, readme)
     text = initial_memory.text(job)
-    write_whole(directory / system.CODE, program[text.offset : text.offset + len(text.data)])
+    write_whole(directory / system.CODE_FILE, program[text.offset : text.offset + len(text.data)])
 
 
 def protocol_of(job: Job, options: Options) -> str:

@@ -87,7 +87,7 @@ def fabric(machine: Machine, stops: Collection[int], ps: int) -> Gem5Fabric:
         channels.setdefault(link.channel if link.channel >= 0 else -1 - number, []).append(link)
     for same_channel in channels.values():
         if len(same_channel) > 1 and len({link.target for link in same_channel}) == 1:
-            _medium(gem5_fabric, same_channel, ps)
+            _add_medium(gem5_fabric, same_channel, ps)
         else:
             gem5_fabric.wires += [_wire(gem5_fabric, link, ps) for link in same_channel]
     return gem5_fabric
@@ -98,7 +98,7 @@ def _wire(gem5_fabric: Gem5Fabric, link: Link, ps: int) -> RouterLink:
     return RouterLink(source, target, cycles(link.control, ps), _width(link, ps))
 
 
-def _medium(gem5_fabric: Gem5Fabric, same_channel: Sequence[Link], ps: int) -> None:
+def _add_medium(gem5_fabric: Gem5Fabric, same_channel: Sequence[Link], ps: int) -> None:
     """Joins links that end at one stop by a router, from which one link leads to that stop."""
     inlet, gem5_fabric.routers = gem5_fabric.routers, gem5_fabric.routers + 1
     for link in same_channel:

@@ -29,8 +29,8 @@ from uncore.support import paths
 
 OLDEST_GEM5 = (24, 0)  # the version whose sources were read
 PATH_SETTINGS = "UNCORE_GEM5, --gem5"
-NAMES = ("gem5", "gem5.fast", "gem5.opt", "gem5.debug")
-FOLDERS = ("", "bin", "build/RISCV", "build/ALL")
+PROGRAM_NAMES = ("gem5", "gem5.fast", "gem5.opt", "gem5.debug")
+PROGRAM_FOLDERS = ("", "bin", "build/RISCV", "build/ALL")
 HOW_TO_BUILD = (
     "scons build/RISCV/gem5.opt, with USE_RISCV_ISA and RUBY_PROTOCOL_MESI_Two_Level set (in"
     " capitals before 24.1)"
@@ -58,7 +58,7 @@ class Gem5:
 
 
 def locate(options: Options) -> Gem5 | None:
-    path = program(options.gem5, NAMES, FOLDERS)
+    path = program(options.gem5, PROGRAM_NAMES, PROGRAM_FOLDERS)
     return _ask(path) if path else None
 
 

@@ -35,8 +35,8 @@ class Bank:
     resolver: Resolver
     stop: int
     node: int | None  # memory node whose lines belong to the bank; None: lines of all nodes
-    turn: int  # the bank has the lines whose number is `turn` modulo `shares`
-    shares: int
+    share_index: int  # the bank has the lines whose number is `share_index` modulo `num_shares`
+    num_shares: int
     below: tuple[int, ...]  # banks that it sends requests to; (): it sends them to the memories
 
 
@@ -120,8 +120,8 @@ def _banks(resolver: Resolver, node: int | None = None, below: tuple[int, ...] =
     number of the slices' stops.
     """
     stops = list(dict.fromkeys(resolver.slices))
-    shares = 1 << len(stops).bit_length() - 1
+    num_shares = 1 << len(stops).bit_length() - 1
     return [
-        Bank(resolver, stops[turn * len(stops) // shares], node, turn, shares, below)
-        for turn in range(shares)
+        Bank(resolver, stops[index * len(stops) // num_shares], node, index, num_shares, below)
+        for index in range(num_shares)
     ]

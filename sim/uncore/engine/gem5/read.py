@@ -28,16 +28,18 @@ ABSENT_FIELDS = {
     "resolvers": "gem5's banks have no time in which they are busy",
     "events": "what one step is differs from engine to engine",
 }
-STATISTICS = Path("m5out/stats.txt")
-_END = re.compile(r"^uncore: exit code=(\d+) tick=\d+ cause=(.*)$", re.M)
-_INSTRUCTIONS = re.compile(r"^simInsts\s+(\d+)", re.M)
-_TRANSITION = re.compile(r"^\S*?([A-Z]\w*_Controller)\.(\w+\.\w+)\s+(.*?)[|\s]*(?:[#(].*)?$", re.M)
+STATISTICS_FILE = Path("m5out/stats.txt")
+_END_PATTERN = re.compile(r"^uncore: exit code=(\d+) tick=\d+ cause=(.*)$", re.M)
+_INSTRUCTIONS_PATTERN = re.compile(r"^simInsts\s+(\d+)", re.M)
+_TRANSITION_PATTERN = re.compile(
+    r"^\S*?([A-Z]\w*_Controller)\.(\w+\.\w+)\s+(.*?)[|\s]*(?:[#(].*)?$", re.M
+)
 EXIT = "semi:ADP_Stopped_ApplicationExit"
 
 
 def point(job: Job, output: str, folder: Path, protocol: str) -> dict[str, Any]:
     """Returns the fields of a Point; raises a GuestError if the program failed."""
-    end_line = _END.search(output)
+    end_line = _END_PATTERN.search(output)
     if not end_line or end_line[2] != EXIT:
         cause = end_line[2] if end_line else "nothing it said"
         raise OutsideError(
@@ -45,9 +47,9 @@ def point(job: Job, output: str, folder: Path, protocol: str) -> dict[str, Any]:
         )
     printed.refuse_failure(job, int(end_line[1]), output)
     gem5_protocol = PROTOCOLS[protocol]
-    statistics = (folder / STATISTICS).read_text()
+    statistics = (folder / STATISTICS_FILE).read_text()
     events = transitions(statistics, gem5_protocol.kinds[0])
-    instructions = _INSTRUCTIONS.search(statistics)
+    instructions = _INSTRUCTIONS_PATTERN.search(statistics)
     cores = slice(job.threads[0])  # controllers of cores precede others of the same kind
     return printed.fields(job, "gem5", output) | {
         "instructions": int(instructions[1]) if instructions else 0,
@@ -60,6 +62,6 @@ def transitions(text: str, kind: str) -> dict[str, tuple[int, ...]]:
     """Returns counts of transitions by state and event, one for each controller of the kind."""
     return {
         event: tuple(int(column.split()[0]) for column in columns.strip("| ").split("|"))
-        for name, event, columns in _TRANSITION.findall(text)
+        for name, event, columns in _TRANSITION_PATTERN.findall(text)
         if name.endswith(kind)
     }

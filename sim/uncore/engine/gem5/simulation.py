@@ -27,12 +27,12 @@ from uncore.engine.gem5.document import Gem5Document, addresses, at, file, new, 
 from uncore.engine.gem5.levels import Gem5Levels, levels
 from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside import homes
-from uncore.engine.outside.run_folder import PROGRAM
+from uncore.engine.outside.run_folder import PROGRAM_FILE
 
 if TYPE_CHECKING:
     from uncore.job import Job
 
-CODE = "code.bin"
+CODE_FILE = "code.bin"
 # Devices of gem5's HiFive platform (src/dev/riscv/HiFive.py): address and size.
 DEVICES = {
     "clint": (0x2000000, 0xC000),
@@ -40,10 +40,10 @@ DEVICES = {
     "uart": (0x10000000, 0x8),
 }
 INT_MAX = (1 << 31) - 1
-PS = 10**12
-# simulated time between two reports of progress, times the number of harts; gem5 takes about half a
-# second of host time for it
-PROGRESS_SLICE_PS = 100_000_000
+PS_PER_SECOND = 10**12
+# Product of the number of harts and the simulated time between two reports of progress. gem5 takes
+# about half a second of host time to simulate that.
+PROGRESS_HART_PS = 100_000_000
 
 
 def describe(job: Job, protocol: str) -> dict[str, Any]:
@@ -57,13 +57,13 @@ def describe(job: Job, protocol: str) -> dict[str, Any]:
 
 def hertz(job: Job) -> int:
     """Returns the frequency of the harts' clock in Hz, by which the program measures time."""
-    return round(PS / core_in_use(job).instruction)
+    return round(PS_PER_SECOND / core_in_use(job).instruction)
 
 
 class _Gem5System:
     def __init__(self, job: Job, gem5_levels: Gem5Levels, protocol: str) -> None:
         self.job, self.machine, self.levels = job, job.machine, gem5_levels
-        self.document = Gem5Document(protocol, PROGRESS_SLICE_PS // len(gem5_levels.cores))
+        self.document = Gem5Document(protocol, PROGRESS_HART_PS // len(gem5_levels.cores))
         self.protocol = PROTOCOLS[protocol]
         core_stops = [self.machine.core_stops[core] for core in gem5_levels.cores]
         self.stops = [
@@ -94,14 +94,14 @@ class _Gem5System:
             "system",
             "System",
             mem_mode="timing",
-            mem_ranges=[addresses(homes.RAM, self.job.machine.ram)],
+            mem_ranges=[addresses(homes.RAM_BASE, self.job.machine.ram)],
             mmap_using_noreserve=True,
             cache_line_size=self.machine.line,
             clk_domain=_clock(self.period),
             core_clock=_clock(self.parts.core.instruction),
             workload=new(
                 "RiscvBareMetal",
-                bootloader=file(PROGRAM),
+                bootloader=file(PROGRAM_FILE),
                 semihosting=new("RiscvSemihosting", cmd_line="guest"),
             ),
             ruby=ref("ruby"),
@@ -163,7 +163,11 @@ class _Gem5System:
 
     def _make_memory(self, number: int, node: int) -> None:
         memory = self.machine.memories[node]
-        limit = {"bandwidth": f"{self.machine.line * PS // memory.busy}B/s"} if memory.busy else {}
+        limit = (
+            {"bandwidth": f"{self.machine.line * PS_PER_SECOND // memory.busy}B/s"}
+            if memory.busy
+            else {}
+        )
         name = self.document.add(
             f"memory{number}",
             "SimpleMemory",
@@ -256,8 +260,10 @@ class _Gem5System:
         code = add(
             f"code{number}",
             "SimpleMemory",
-            range=addresses(text.address, -(-len(text.data) // homes.PAGE) * homes.PAGE),
-            image_file=file(CODE),
+            range=addresses(
+                text.address, -(-len(text.data) // homes.PAGE_BYTES) * homes.PAGE_BYTES
+            ),
+            image_file=file(CODE_FILE),
             in_addr_map=False,
             conf_table_reported=False,
             latency="1ps",

@@ -1,7 +1,7 @@
 """Runs jobs on the native engine, which is fast, exact, deterministic, and the default.
 
 All of the simulation is C++ (sim/native/engine); this module gives it a resolved machine and a
-program's initial memory, and runs it in slices, so that Ctrl-C takes effect.
+program's initial memory, and runs it in short steps, so that Ctrl-C takes effect.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore import _native
 from uncore._native import Run
-from uncore.engine import Observers, initial_memory, outcome, silent
+from uncore.engine import Observers, ignore_progress, initial_memory, outcome
 from uncore.engine.limits import OnProgress
 from uncore.engine.native import apart as moved_ranges
 from uncore.engine.native import process, spec, trace
@@ -59,8 +59,8 @@ SERIAL_HOST = HostUse()
 # limits of a slice, after which signals such as Ctrl-C are checked: its events; its simulated time,
 # because a core without competitors may run for long in one event; its host time, because events
 # may be slow
-MAX_SLICE_EVENTS, MAX_SLICE_PS = 200_000, 10**8
-MAX_SLICE_HOST_S = 0.2
+MAX_STEP_EVENTS, MAX_STEP_PS = 200_000, 10**8
+MAX_STEP_HOST_S = 0.2
 
 
 def missing() -> str:
@@ -69,7 +69,11 @@ def missing() -> str:
 
 
 def run(
-    job: Job, observers: Observers, tick: OnProgress = silent, cores: int = 1, **limits: Any
+    job: Job,
+    observers: Observers,
+    tick: OnProgress = ignore_progress,
+    cores: int = 1,
+    **limits: Any,
 ) -> dict[str, Any]:
     """Runs one point on at most `cores` cores of this computer; `limits` as in `start`."""
     shares = min(cores, job.threads[0] // MIN_HARTS_PER_SHARE, MAX_HOST_SHARES)
@@ -91,7 +95,7 @@ def run(
 
 
 def run_to_end(engine: Run, tick: OnProgress) -> None:
-    while engine.step(MAX_SLICE_EVENTS, MAX_SLICE_PS, MAX_SLICE_HOST_S):
+    while engine.step(MAX_STEP_EVENTS, MAX_STEP_PS, MAX_STEP_HOST_S):
         tick(engine.operations, engine.now, engine.touched)
     tick(engine.operations, engine.now, engine.touched)
 

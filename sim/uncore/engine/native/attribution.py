@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from uncore.engine.native.sites import ENDLESS, Site, Sites
-from uncore.program.abi import WORD
+from uncore.engine.native.sites import ADDRESSES_END, Site, Sites
+from uncore.program.abi import WORD_BYTES
 from uncore.program.fields import Fields
-from uncore.program.names import PAGE
+from uncore.program.names import PAGE_BYTES
 from uncore.program.objects import alike
 
 if TYPE_CHECKING:
@@ -170,7 +170,8 @@ class Stretches(NamedTuple):
 
     @classmethod
     def of(cls, fields: Fields) -> Stretches:
-        words = (edge + -edge % WORD for edge in fields.names.edges())  # names apply to whole words
+        # names apply to whole words
+        words = (edge + -edge % WORD_BYTES for edge in fields.names.edges())
         edges = np.unique(_sorted_addresses(chain(fields.edges(), words)))
         begins, ends = (
             np.searchsorted(edges, _sorted_addresses(getattr(o, which) for o in fields.objects))
@@ -199,7 +200,7 @@ def _parts(named_runs: list[NamedRun]) -> list[tuple[int, int]]:
     starts: Iterable[int] = named_runs[0].words
     if len(named_runs) > 1:
         starts = sorted(set(chain(*(run.words for run in named_runs))))
-    words = zip(islice(starts, MAX_PARTS_KEPT), repeat(WORD))
+    words = zip(islice(starts, MAX_PARTS_KEPT), repeat(WORD_BYTES))
     parts = {run.part for run in named_runs if run.part}
     return sorted({*words, *parts})[:MAX_PARTS_KEPT] if parts else list(words)
 
@@ -211,7 +212,7 @@ def _named_runs(
 
     `addresses` are those of the sums, in ascending order.
     """
-    stretch, page = np.searchsorted(stretches.edges, addresses, "right"), addresses // PAGE
+    stretch, page = np.searchsorted(stretches.edges, addresses, "right"), addresses // PAGE_BYTES
     begins = np.flatnonzero(np.diff(stretch, prepend=-1) | np.diff(page, prepend=-1))
     starts, bounds = _touched_words(sums, part, begins)
     in_object = stretches.is_object[stretch[begins]].tolist()
@@ -221,7 +222,7 @@ def _named_runs(
             for object_field in map(object_.at, addresses[begin:end].tolist()):
                 yield NamedRun(object_field.name, 1, part=(object_field.start, object_field.size))
         else:
-            name = fields.names.at(address - address % WORD)
+            name = fields.names.at(address - address % WORD_BYTES)
             yield NamedRun(name, end - begin, starts[bounds[number] : bounds[number + 1]])
 
 
@@ -234,14 +235,14 @@ def _touched_words(sums: Columns, part: int, begins: Any) -> tuple[list[int], li
     byte_index, bit = np.nonzero(np.unpackbits(masks[sum_, byte, None], axis=1, bitorder="little"))
     sum_, bit = sum_[byte_index], byte[byte_index] * 8 + bit
     addresses = sums["line"][sum_] + bit * part
-    words = addresses - addresses % WORD
+    words = addresses - addresses % WORD_BYTES
     run = np.searchsorted(begins, sum_, "right") - 1
     new = (np.diff(words, prepend=-1) != 0) | (np.diff(run, prepend=-1) != 0)
     return words[new].tolist(), np.searchsorted(run[new], np.arange(len(begins) + 1)).tolist()
 
 
 def _sorted_addresses(addresses: Iterable[int]) -> Any:
-    return np.array(sorted(min(address, ENDLESS) for address in addresses), np.int64)
+    return np.array(sorted(min(address, ADDRESSES_END) for address in addresses), np.int64)
 
 
 def _distinct(values: Any) -> Any:

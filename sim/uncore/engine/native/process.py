@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from uncore.job import Job
     from uncore.program.program import Image
 
-PAGE = 4096
+PAGE_BYTES = 4096
 STACK_SIZE = 8 << 20  # the usual value of `ulimit -s`
 STACK_TOP = USER_END - (1 << 20)
-SIGNAL_RETURN = USER_END - PAGE  # return address of signal handlers: li a7, 139; ecall
+SIGNAL_RETURN = USER_END - PAGE_BYTES  # return address of signal handlers: li a7, 139; ecall
 RETURN_CODE = struct.pack("<II", 0x08B00893, 0x00000073)
 ENVIRONMENT = ("PATH=/bin", "HOME=/files", "LANG=C")
 FILES_FOLDER = "/files"  # --files DIR
@@ -37,7 +37,7 @@ _AUXILIARY = {
     "euid": 12, "gid": 13, "egid": 14, "hwcap": 16, "clktck": 17, "secure": 23, "random": 25,
     "execfn": 31,
 }  # fmt: skip
-_USER = 1000
+_USER_ID = 1000
 _HWCAP = sum(1 << (ord(letter) - ord("A")) for letter in "IMAFDC")
 
 
@@ -62,7 +62,7 @@ def process(job: Job, observers: Observers) -> spec.Process:
         costs=costs,
         free=job.system == "free",
         areas=tuple(_areas(job)),
-        heap=_align_up(max(s.address + s.size for s in job.program.segments)) + PAGE,
+        heap=_align_up(max(s.address + s.size for s in job.program.segments)) + PAGE_BYTES,
         stack=_stack(job)[0],
         stack_size=STACK_SIZE,
         returns=SIGNAL_RETURN,
@@ -110,15 +110,15 @@ def _areas(job: Job) -> list[spec.Area]:
         for s in job.program.segments
     ]
     stack = spec.Area(STACK_TOP - STACK_SIZE, STACK_SIZE, 3)
-    return [*areas, stack, spec.Area(SIGNAL_RETURN, PAGE, 5)]
+    return [*areas, stack, spec.Area(SIGNAL_RETURN, PAGE_BYTES, 5)]
 
 
 def _align_up(address: int) -> int:
-    return -(-address // PAGE) * PAGE
+    return -(-address // PAGE_BYTES) * PAGE_BYTES
 
 
 def _align_down(address: int) -> int:
-    return address // PAGE * PAGE
+    return address // PAGE_BYTES * PAGE_BYTES
 
 
 def _program_path(job: Job) -> str:
@@ -139,7 +139,7 @@ def _stack(job: Job) -> tuple[int, bytes]:
     random_bytes = bytes(
         (job.seed or 0) * 0x9E3779B97F4A7C15 >> 8 * (i % 8) & 255 for i in range(16)
     )
-    address = STACK_TOP - PAGE - sum(map(len, texts)) - len(random_bytes)
+    address = STACK_TOP - PAGE_BYTES - sum(map(len, texts)) - len(random_bytes)
     text_addresses = [
         address + len(random_bytes) + sum(map(len, texts[:i])) for i in range(len(texts))
     ]
@@ -149,12 +149,12 @@ def _stack(job: Job) -> tuple[int, bytes]:
         "phdr": headers,
         "phent": 56,
         "phnum": header_count,
-        "pagesz": PAGE,
+        "pagesz": PAGE_BYTES,
         "base": 0,
         "flags": 0,
     }
     vector |= {"entry": job.program.entry, "hwcap": _HWCAP, "clktck": 100, "secure": 0}
-    vector |= dict.fromkeys(("uid", "euid", "gid", "egid"), _USER)
+    vector |= dict.fromkeys(("uid", "euid", "gid", "egid"), _USER_ID)
     vector |= {"random": address, "execfn": text_addresses[0]}
     pairs = [word for name, value in vector.items() for word in (_AUXILIARY[name], value)]
     table = [len(arguments), *arguments, 0, *environment, 0, *pairs, 0, 0]

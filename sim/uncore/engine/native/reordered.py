@@ -1,6 +1,6 @@
 """Finds a reordering of accesses that another hart observed, on weakly ordered cores (H8).
 
-    reordered(job) -> Reordered | None      runs the job again, recording the harts' accesses
+    describe_reordering(job) -> str | None      runs the job again, recording the harts' accesses
 
 Two accesses of a hart that are seen out of order matter if a second hart accesses both words and
 its accesses are seen between them: then no interleaving of the two programs explains the values
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from uncore.engine import native, silent
+from uncore.engine import ignore_progress, native
 from uncore.errors import GuestError
 from uncore.program.names import Names
 
@@ -61,7 +61,7 @@ class ObservedAccess:
 
 
 @dataclass(frozen=True)
-class Reordered:
+class ReorderedCycle:
     """A critical cycle: `second` was seen before `first`, which precedes it in the program.
 
     `others` are the second hart's accesses.
@@ -80,7 +80,7 @@ class Reordered:
         return self.second.number if hart == self.first.hart else self.others[1].number
 
 
-def reordered(job: Job, tick: OnProgress = silent) -> str | None:
+def describe_reordering(job: Job, tick: OnProgress = ignore_progress) -> str | None:
     """Runs the job and describes the last reordering that matters, with source lines; returns None
     if there is none.
 
@@ -134,7 +134,7 @@ def _recent(
 
 def _last_cycle(
     harts: Sequence[Sequence[ObservedAccess]], failure: ObservedAccess | None
-) -> Reordered | None:
+) -> ReorderedCycle | None:
     cycles = list(_cycles(harts))
     if failure:
         hart, limit = failure.hart, failure.number
@@ -146,7 +146,7 @@ def _last_cycle(
     return max(cycles, key=lambda cycle: cycle.second.seen, default=None)
 
 
-def _cycles(harts: Sequence[Sequence[ObservedAccess]]) -> Iterator[Reordered]:
+def _cycles(harts: Sequence[Sequence[ObservedAccess]]) -> Iterator[ReorderedCycle]:
     shared = _shared_doublewords(harts)
     accesses_of: defaultdict[tuple[int, int], list[ObservedAccess]] = defaultdict(list)
     users: defaultdict[int, set[int]] = defaultdict(set)
@@ -161,7 +161,7 @@ def _cycles(harts: Sequence[Sequence[ObservedAccess]]) -> Iterator[Reordered]:
                     first, second, accesses_of[other, second.word], accesses_of[other, first.word]
                 )
                 if others:
-                    yield Reordered(first, second, others)
+                    yield ReorderedCycle(first, second, others)
 
 
 def _shared_doublewords(harts: Sequence[Sequence[ObservedAccess]]) -> set[int]:
@@ -210,7 +210,7 @@ def _closing_accesses(
     return None
 
 
-def _description(job: Job, names: Names, cycle: Reordered) -> str:
+def _description(job: Job, names: Names, cycle: ReorderedCycle) -> str:
     def access(seen: ObservedAccess) -> str:
         kind = (
             "atomic on" if seen.reads and seen.writes else "store to" if seen.writes else "load of"

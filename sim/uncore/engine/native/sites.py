@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from uncore.program.program import Program
 
 Column = Any  # a NumPy array
-ENDLESS = 1 << 62  # end of the last range of addresses
+ADDRESSES_END = 1 << 62  # end of the last range of addresses
 
 
 class Site(NamedTuple):
@@ -122,7 +122,7 @@ class Sites:
         addresses, sizes, callers = (allocations[k] for k in ("address", "size", "callers"))
         starts, reversed_index = np.unique(addresses[::-1], return_index=True)
         last = len(addresses) - 1 - reversed_index
-        ends = np.minimum(starts + sizes[last], np.append(starts[1:], ENDLESS))
+        ends = np.minimum(starts + sizes[last], np.append(starts[1:], ADDRESSES_END))
         names = {n: self._allocated_by(n) for n in np.unique(callers[last]).tolist()}
         names_of_allocations = [names[n] for n in callers[last].tolist()]
         return list(zip(starts.tolist(), ends.tolist(), names_of_allocations, strict=True))

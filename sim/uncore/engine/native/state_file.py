@@ -36,7 +36,7 @@ else:
 SCHEMA = "uncore.state/5"
 PIECE_BYTES, WORD_BYTES = 1 << 18, 8
 MAX_HEAD_BYTES = 1 << 30  # the head contains a program
-FIRST_LINE = re.compile(rb"uncore\.state/5 ([0-9a-f]{64}) ([0-9]{1,12})\n")
+FIRST_LINE_PATTERN = re.compile(rb"uncore\.state/5 ([0-9a-f]{64}) ([0-9]{1,12})\n")
 MAX_FIRST_LINE_BYTES = 128
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -50,7 +50,7 @@ class Head(msgspec.Struct, frozen=True):
     about: msgspec.Raw
 
 
-class Damaged(Exception):
+class DamagedFile(Exception):
     """Raised if the file differs from what `write` wrote."""
 
 
@@ -82,7 +82,7 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
             _fill(arena, file, head.size)
     except OSError as error:
         raise UserError(f"--from {path}: {error.strerror}; name a file that can be read") from None
-    except (Damaged, zstd.ZstdError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (DamagedFile, zstd.ZstdError, msgspec.MsgspecError, UnicodeDecodeError):
         raise UserError(
             f"--from {path}: not a saved run, or a damaged one, or another version's; write what"
             f" `uncore {command} --state` of this one wrote"
@@ -92,15 +92,15 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
 
 def _check_digest(file: BinaryIO) -> None:
     """Checks the digest, and moves the file's position to the end of its first line."""
-    first = FIRST_LINE.fullmatch(file.readline(MAX_FIRST_LINE_BYTES))
+    first = FIRST_LINE_PATTERN.fullmatch(file.readline(MAX_FIRST_LINE_BYTES))
     remaining_bytes = os.fstat(file.fileno()).st_size - (file.tell() if first else 0)
     if not first or remaining_bytes != int(first[2]):
-        raise Damaged
+        raise DamagedFile
     begin, digest = file.tell(), hashlib.sha256()
     while part := file.read(1 << 20):
         digest.update(part)
     if digest.hexdigest().encode() != first[1]:
-        raise Damaged
+        raise DamagedFile
     file.seek(begin)
 
 
@@ -120,17 +120,17 @@ def _check(path: Path, command: str, head: Head) -> None:
 def _fill(arena: Any, file: BinaryIO, size: int) -> None:
     """Fills the arena with exactly `size` bytes."""
     if not _native.Arena.LEAST <= size <= _native.Arena.MOST:
-        raise Damaged
+        raise DamagedFile
     unpacker, remainder = zstd.ZstdDecompressor(), b""
     while piece := file.read(PIECE_BYTES):
         if unpacker.eof:
-            raise Damaged
+            raise DamagedFile
         content = unpacker.decompress(piece, size + 1)
         size -= len(content)
         content = remainder + content
         word_bytes = len(content) // WORD_BYTES * WORD_BYTES
         if size < 0 or not arena.put(content[:word_bytes]):
-            raise Damaged
+            raise DamagedFile
         remainder = content[word_bytes:]
     if size or remainder or not unpacker.eof or unpacker.unused_data:
-        raise Damaged
+        raise DamagedFile

@@ -15,20 +15,20 @@ from uncore.program import abi
 if TYPE_CHECKING:
     from uncore.job import Job
 
-RAM = abi.CONSTANTS["UC_RAM_BASE"]
-PAGE = 4096
+RAM_BASE = abi.CONSTANTS["UC_RAM_BASE"]
+PAGE_BYTES = 4096
 
 
 @dataclass(frozen=True)
 class Region:
-    """`size` bytes from `start`.  If `shares` > 1, pages are interleaved over `shares` nodes, and
-    the region contains only the pages whose number modulo `shares` is `turn`.
+    """`size` bytes from `start`.  If `num_nodes` > 1, pages are interleaved over so many nodes, and
+    the region contains only the pages whose number modulo `num_nodes` is `node_index`.
     """
 
     start: int
     size: int
-    shares: int = 1
-    turn: int = 0
+    num_nodes: int = 1
+    node_index: int = 0
 
 
 def nodes(job: Job) -> list[int]:
@@ -40,6 +40,6 @@ def region(job: Job, node: int) -> Region:
     """Returns a node's addresses under `addressed`, `interleave`, `node<K>` or a kind of memory."""
     if job.home == "addressed":
         span = job.machine.node_span
-        return Region(RAM + node * span, span)
+        return Region(RAM_BASE + node * span, span)
     interleaved_nodes = nodes(job)
-    return Region(RAM, job.machine.ram, len(interleaved_nodes), interleaved_nodes.index(node))
+    return Region(RAM_BASE, job.machine.ram, len(interleaved_nodes), interleaved_nodes.index(node))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 TAIL_LINES = 12  # lines shown of a failed run's output
-KILLED = re.compile(r"\b((panic|fatal|FATAL): |has encountered a segmentation fault)")
+KILLED_PATTERN = re.compile(r"\b((panic|fatal|FATAL): |has encountered a segmentation fault)")
 
 
 def fields(job: Job, name: str, output: str) -> dict[str, Any]:
@@ -47,6 +47,6 @@ def tail(output: str) -> str:
     If the simulator printed the reason of its crash before a stack trace, the lines begin there.
     """
     lines = [line for line in output.splitlines() if line.strip()]
-    killed = [n for n, line in enumerate(lines) if KILLED.search(line)]
+    killed = [n for n, line in enumerate(lines) if KILLED_PATTERN.search(line)]
     first = killed[-1] if killed else max(0, len(lines) - TAIL_LINES)
     return "\n".join("  " + line for line in lines[first : first + TAIL_LINES])

@@ -22,9 +22,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Tick
+from uncore.engine import ProgressCallback
 from uncore.engine.outside.printed import tail
-from uncore.engine.outside.run_folder import PROGRESS
+from uncore.engine.outside.run_folder import PROGRESS_FILE
 from uncore.errors import OutsideError, UserError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def point(
     write: Callable[[Job, Path], None],
     command: Callable[[Path], Sequence[str]],
     read: Callable[[Job, str, Path], dict[str, Any]],
-    tick: Tick,
+    tick: ProgressCallback,
 ) -> dict[str, Any]:
     """Runs one point. `write` makes the folder, `command` returns the command line for it, and
     `read` reads the results.
@@ -104,7 +104,7 @@ def _simulated_ps(progress: Path) -> int:
     return next((int(line) for line in reversed(lines) if line.endswith("\n")), 0)
 
 
-def _execute(name: str, command: Sequence[str], folder: Path, tick: Tick) -> str:
+def _execute(name: str, command: Sequence[str], folder: Path, tick: ProgressCallback) -> str:
     """Runs the command and returns all its output."""
     printed = folder / "output.txt"
     with printed.open("w") as output:
@@ -119,7 +119,7 @@ def _execute(name: str, command: Sequence[str], folder: Path, tick: Tick) -> str
         try:
             while process.poll() is None:
                 time.sleep(POLL_INTERVAL_S)
-                tick(0, _simulated_ps(folder / PROGRESS))
+                tick(0, _simulated_ps(folder / PROGRESS_FILE))
         finally:
             process.kill()
             process.wait()

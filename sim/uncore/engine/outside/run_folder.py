@@ -24,10 +24,10 @@ from uncore.support.output_files import write_whole
 if TYPE_CHECKING:
     from uncore.job import Job
 
-PROGRAM = "program.elf"
-SYSTEM, JOB = "system.json", "job.json"
-CONFIGURATION = "configuration.py"
-PROGRESS = "progress.txt"  # configuration.py may append lines with the simulated time in ps
+PROGRAM_FILE = "program.elf"
+SYSTEM_FILE, JOB_FILE = "system.json", "job.json"
+CONFIGURATION_FILE = "configuration.py"
+PROGRESS_FILE = "progress.txt"  # configuration.py may append lines with the simulated time in ps
 
 
 def write(
@@ -38,10 +38,10 @@ def write(
     """
     names = {"workload": job.program.name, "machine": job.machine.id, "threads": job.threads[0]}
     files: dict[str, str | bytes] = {
-        PROGRAM: program,
-        SYSTEM: _json(system),
-        JOB: _json(job.document()),
-        CONFIGURATION: configuration.read_bytes(),
+        PROGRAM_FILE: program,
+        SYSTEM_FILE: _json(system),
+        JOB_FILE: _json(job.document()),
+        CONFIGURATION_FILE: configuration.read_bytes(),
         "README.md": readme.format(**names),
     }
     try:

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Observers, outcome, silent
+from uncore.engine import Observers, ignore_progress, outcome
 from uncore.engine import initial_memory as boot
 from uncore.engine.limits import OnProgress
 
@@ -50,7 +50,7 @@ OBSERVERS = frozenset({"log", "traffic", "pace"})
 FEATURES = frozenset({"far", "multicast", "tables", "chance", "weak"})
 ACCEPTS_CORES = False
 MAX_HARTS = 16  # with more, a run takes minutes
-SLICE = 10_000  # events between two calls of `tick`
+EVENTS_PER_TICK = 10_000  # events between two calls of `tick`
 
 
 def missing() -> str:
@@ -58,13 +58,13 @@ def missing() -> str:
     return ""
 
 
-def run(job: Job, observers: Observers, tick: OnProgress = silent) -> dict[str, Any]:
+def run(job: Job, observers: Observers, tick: OnProgress = ignore_progress) -> dict[str, Any]:
     """Runs one job. Returns its point (engine/outcome.py), with the observations of `observers`."""
     from uncore.engine.reference.system import System  # noqa: PLC0415 (slow to load)
     from uncore.engine.reference.view import View  # noqa: PLC0415 (slow to load)
 
     system = System(job, boot.memory(job, FEATURES))
-    while system.step(SLICE):
+    while system.step(EVENTS_PER_TICK):
         tick(system.counts.operations, system.clock.now, system.touched_bytes)
     tick(system.counts.operations, system.clock.now, system.touched_bytes)
     view = View(system)

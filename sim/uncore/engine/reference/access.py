@@ -25,7 +25,7 @@ class Access:
     line: int = 0  # number of the line (A2)
     size: int = 0
     value: Value = 0
-    operation: str = ""  # for an amo: key of AMO
+    operation: str = ""  # for an amo: key of AMO_FUNCTIONS
     expected: Value = 0
     order: int = 0  # an atomic's RELEASE and ACQUIRE, or a fence's predecessors * 16 + successors
     unwanted: bool = False  # an amo without ordering whose result is not used (C8.5)
@@ -80,7 +80,7 @@ class Access:
             return 0
         old = line.read(self.address, self.size)
         if self.kind == "amo":
-            new = AMO[self.operation](old, *self._operands(), self.size)
+            new = AMO_FUNCTIONS[self.operation](old, *self._operands(), self.size)
             line.write(self.address, self.size, new)
         return old
 
@@ -106,7 +106,7 @@ def _signed(value: int, size: int) -> int:
 
 
 # for each AMO, the function (old, operand, expected, size) -> new value; all values are unsigned
-AMO: dict[str, Callable[[int, int, int, int], int]] = {
+AMO_FUNCTIONS: dict[str, Callable[[int, int, int, int], int]] = {
     "swap": lambda old, operand, expected, size: operand,
     "add": lambda old, operand, expected, size: old + operand,
     "xor": lambda old, operand, expected, size: old ^ operand,

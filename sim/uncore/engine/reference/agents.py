@@ -21,7 +21,7 @@ from uncore.program.abi import CONSTANTS
 if TYPE_CHECKING:
     from uncore.engine.reference.system import System
 
-RAM = CONSTANTS["UC_RAM_BASE"]
+RAM_BASE = CONSTANTS["UC_RAM_BASE"]
 
 Agent = Core | Resolver | MemoryNode
 
@@ -84,7 +84,7 @@ class Agents:
 
     def addressed(self, line: int) -> int:
         """A4.1: returns the node whose part of RAM contains the line."""
-        node = (line * self.machine.line - RAM) // self.machine.node_span
+        node = (line * self.machine.line - RAM_BASE) // self.machine.node_span
         return node if 0 <= node < len(self.machine.memories) else 0
 
     def touch(self, line: int, core: int) -> None:

@@ -1,9 +1,9 @@
 """H. A core: harts that share private caches and the issue width, and when accesses are performed.
 
 Interface: `perform` performs an access now or leaves it pending; `progress` is called when a line
-has changed, `receive` when a message arrives; `share` divides the issue width. Invariant: an access
-at time t sees exactly the messages that reached the core by t (T3), because a hart executes each
-instruction at its own time, after all messages that arrived by then.
+has changed, `receive` when a message arrives; `share_issue` divides the issue width. Invariant: an
+access at time t sees exactly the messages that reached the core by t (T3), because a hart executes
+each instruction at its own time, after all messages that arrived by then.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Core:
         """H5, C8.10: performs an AMO or an LR, which may have to wait for a lock, unless it is a
         far AMO.
         """
-        loads_ahead.atomic(hart)
+        loads_ahead.note_atomic(hart)
         locks.unlock(hart)
         goes_far = far.goes_far(self, access)
         if not goes_far and not locks.may_begin(hart, access.line):
@@ -226,7 +226,7 @@ class Core:
         """
         if hart.mode == "waiting" and hart.pending and (done := self.perform(hart, hart.pending)):
             hart.answered(*done)
-        self.share()
+        self.share_issue()
 
     # ---- the issue width -------------------------------------------------------------------------
 
@@ -238,7 +238,7 @@ class Core:
         divides_width = self._executing + counts_as_executing > 1
         return alone * 1000 // self.costs.smt_share if divides_width else alone
 
-    def share(self) -> None:
+    def share_issue(self) -> None:
         """H6.1, H6.5: sets the time of an instruction of each hart. Called when the set of harts
         that need issue slots may have changed.
         """

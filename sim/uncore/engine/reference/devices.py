@@ -14,13 +14,13 @@ from uncore.program.abi import CONSTANTS
 if TYPE_CHECKING:
     from uncore.engine.reference.hart import Hart
 
-MTIME = CONSTANTS["UC_CLINT_BASE"] + CONSTANTS["UC_CLINT_MTIME"]
-UART = range(CONSTANTS["UC_UART_BASE"], CONSTANTS["UC_UART_BASE"] + 8)
-LINE_STATUS = UART.start + CONSTANTS["UC_UART_LINE_STATUS"]
+MTIME_ADDRESS = CONSTANTS["UC_CLINT_BASE"] + CONSTANTS["UC_CLINT_MTIME"]
+UART_ADDRESSES = range(CONSTANTS["UC_UART_BASE"], CONSTANTS["UC_UART_BASE"] + 8)
+LINE_STATUS = UART_ADDRESSES.start + CONSTANTS["UC_UART_LINE_STATUS"]
 TRANSMITTER_EMPTY = CONSTANTS["UC_UART_TRANSMITTER_EMPTY"]
 
 WRITE0 = CONSTANTS["UC_SYS_WRITE0"]
-EXITS = (CONSTANTS["UC_SYS_EXIT"], CONSTANTS["UC_SYS_EXIT_EXTENDED"])
+EXIT_CALLS = (CONSTANTS["UC_SYS_EXIT"], CONSTANTS["UC_SYS_EXIT_EXTENDED"])
 NO_SUCH_CALL = 2**64 - 1
 
 
@@ -48,17 +48,21 @@ class Console:
 
 def has(hart: Hart, address: int) -> bool:
     """Returns True if there is a register at the address."""
-    return address == MTIME or address in UART or _interrupts(hart, address) is not None
+    return (
+        address == MTIME_ADDRESS
+        or address in UART_ADDRESSES
+        or _interrupts(hart, address) is not None
+    )
 
 
 def access(hart: Hart, address: int, write: bool, value: int) -> Value | None:
     """Reads or writes a register. An access to another core's register is a message, for which the
     hart waits.
     """
-    if address == MTIME:
+    if address == MTIME_ADDRESS:
         return hart.time()
-    if address in UART:
-        if write and address == UART.start:
+    if address in UART_ADDRESSES:
+        if write and address == UART_ADDRESSES.start:
             hart.system.console.say(hart.id, bytes([value % 256]))
         return TRANSMITTER_EMPTY if address == LINE_STATUS else 0
     register = _interrupts(hart, address)
@@ -88,7 +92,7 @@ def semihost(hart: Hart) -> None:
     if call == WRITE0:
         hart.system.console.say(hart.id, _string(hart, argument))
         hart.isa.set_argument(0, 0)
-    elif call in EXITS:
+    elif call in EXIT_CALLS:
         # The argument block: a reason, then the exit code.
         code = contents.read(hart.system, argument + 8, 8)
         status = int.from_bytes(code[:4], "little", signed=True)

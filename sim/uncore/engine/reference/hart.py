@@ -17,7 +17,7 @@ import simpy
 
 from uncore.engine.reference import devices, locks
 from uncore.engine.reference.access import Access, Value
-from uncore.engine.reference.interrupts import NEVER, NS
+from uncore.engine.reference.interrupts import NEVER, PS_PER_NS
 from uncore.engine.reference.port import Port
 from uncore.engine.reference.preexecution import pre_execute
 from uncore.engine.reference.time import Bell, execution
@@ -33,7 +33,7 @@ MARK = {
     for name in ("OP", "ROI_ON", "ROI_OFF", "DELAY", "START", "WARM_UP")
 }
 LONGEST_DELAY = CONSTANTS["UC_LONGEST_DELAY"]
-STACK, GUARD = CONSTANTS["UC_STACK_STRIDE"], CONSTANTS["UC_STACK_GUARD"]
+STACK_BYTES, GUARD_BYTES = CONSTANTS["UC_STACK_STRIDE"], CONSTANTS["UC_STACK_GUARD"]
 
 
 class Hart:
@@ -69,7 +69,9 @@ class Hart:
         self.pausing, self.pauses_until = False, 0  # the hart pauses for most of its time (H6.5)
         self.stalls_from: int | None = None  # earliest end of the wrs in which it stalls (C7.1)
         self.wake = Bell(self.clock)
-        isa.set_stack(core.system.stacks + id * STACK + GUARD, STACK - GUARD)
+        isa.set_stack(
+            core.system.stacks + id * STACK_BYTES + GUARD_BYTES, STACK_BYTES - GUARD_BYTES
+        )
         self.began: int | None = None  # start of the operation being measured
         self.warms_up = False
         # times at which measuring stopped and began again, in turn (W1.1)
@@ -102,7 +104,7 @@ class Hart:
         self.delaying = False
         if self.pausing and self.clock.now >= self.pauses_until:
             self.pausing, self.stalls_from = False, None
-            self.core.share()
+            self.core.share_issue()
         self.isa.horizon = self.clock.now
         pauses = self.isa.pauses
         match self.isa.run(self.port):
@@ -120,15 +122,17 @@ class Hart:
                 cause = f"trapped without a handler, cause {self.isa.fatal_cause}"
                 self.system.ending.end_by(self, "fatal", f"hart {self.id} {cause}")
             case "overflow":
-                overflow_text = f"hart {self.id}: stack overflow, of {STACK - GUARD} bytes"
+                overflow_text = (
+                    f"hart {self.id}: stack overflow, of {STACK_BYTES - GUARD_BYTES} bytes"
+                )
                 self.system.ending.end_by(self, "fatal", overflow_text)
         if self.isa.pauses > pauses:
             self.paused()
-        self.core.share()
+        self.core.share_issue()
 
     def time(self) -> int:
         """Returns the time in ns, which the program reads."""
-        return int(self.isa.clock) // NS
+        return int(self.isa.clock) // PS_PER_NS
 
     def waits_for(self, number: int) -> bool:
         return self.pending is not None and self.pending.line == number
@@ -173,7 +177,7 @@ class Hart:
         self.pending, self.asked, self.mode = None, 0, "running"
         self.isa.clock = max(self.clock.now, self.isa.clock) + cost
         self.isa.resume(*(value if isinstance(value, tuple) else (value,)))
-        self.core.share()
+        self.core.share_issue()
         self.wake.ring()
 
     def paused(self) -> None:
@@ -214,7 +218,7 @@ class Hart:
         elif code == MARK["ROI_OFF"]:
             self.began = None
         elif code == MARK["DELAY"]:
-            self.isa.clock += min(value, LONGEST_DELAY) * NS
+            self.isa.clock += min(value, LONGEST_DELAY) * PS_PER_NS
             self.delaying = True
 
     def end_delay(self) -> None:
@@ -273,7 +277,7 @@ class Hart:
         if self.mode == "idle" and self.isa.wakes:
             self.isa.clock = max(self.isa.clock, self.clock.now)
             self.mode = "running"
-            self.core.share()
+            self.core.share_issue()
             self.wake.ring()
 
     def counts(self, at: int) -> bool:

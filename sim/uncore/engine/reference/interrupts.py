@@ -22,16 +22,19 @@ if TYPE_CHECKING:
     from uncore.engine.reference.hart import Hart
     from uncore.engine.reference.system import System
 
-MSIP = CONSTANTS["UC_CLINT_BASE"]
-MTIMECMP = MSIP + CONSTANTS["UC_CLINT_MTIMECMP"]
+MSIP_BASE = CONSTANTS["UC_CLINT_BASE"]
+MTIMECMP_BASE = MSIP_BASE + CONSTANTS["UC_CLINT_MTIMECMP"]
 SOFTWARE, TIMER = 3, 7  # bits of mip
 NEVER = 2**64 - 1
-NS = 1000
+PS_PER_NS = 1000
 
 
 def find(system: System, address: int) -> Register | None:
     """Returns the register at an address, or None."""
-    kinds: tuple[tuple[type[Register], int, int], ...] = ((Msip, MSIP, 4), (Mtimecmp, MTIMECMP, 8))
+    kinds: tuple[tuple[type[Register], int, int], ...] = (
+        (Msip, MSIP_BASE, 4),
+        (Mtimecmp, MTIMECMP_BASE, 8),
+    )
     for kind, start, size in kinds:
         index = (address - start) // size
         if 0 <= index < len(system.harts):
@@ -137,7 +140,7 @@ class Mtimecmp(Register):
         return self.hart.mtimecmp
 
     def write(self, value: int) -> None:
-        hart, clock, expiry = self.hart, self.hart.clock, value * NS
+        hart, clock, expiry = self.hart, self.hart.clock, value * PS_PER_NS
         hart.mtimecmp = value
         hart.interrupt(TIMER, expiry <= clock.now)
         if clock.now < expiry < NEVER:

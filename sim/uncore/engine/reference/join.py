@@ -1,6 +1,6 @@
 """J. The join: the part of a resolver that is a client of the level above, by the client table.
 
-The functions that wait are parts of the process of one line.
+The generators here are steps of `transaction.attend`, the process of one line.
 
 Interface: `obtain` gets a right from above; `await_above` waits for an answer from above;
 `may_answer` and `answer_above` serve a probe from above; `children_first` tells whether a child's

@@ -1,9 +1,9 @@
 """C10. A load that was executed speculatively is executed again if another hart of the core has
 written its line.
 
-Interface: `loaded` is called after a load, `redo_time` before one, `atomic` before an AMO or LR,
-`overtake` at a write, and `lost` when the core loses a line. Invariant: the core has held the line
-of an overtaken hart's last load ever since that load.
+Interface: `loaded` is called after a load, `redo_time` before one, `note_atomic` before an AMO or
+LR, `overtake` at a write, and `lost` when the core loses a line. Invariant: the core has held the
+line of an overtaken hart's last load ever since that load.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def loaded(hart: Hart, number: int) -> None:
     hart.loaded = number
 
 
-def atomic(hart: Hart) -> None:
+def note_atomic(hart: Hart) -> None:
     """C10.1: forgets the last load, because loads after an AMO or LR are not executed ahead of
     it.
     """

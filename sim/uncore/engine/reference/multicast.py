@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from uncore.engine.reference.time import Rank
     from uncore.topology.machine import Link
 
-SET = CONSTANTS["UC_MULTICAST_BASE"]
-SEND = SET + CONSTANTS["UC_MULTICAST_SEND"]
+SET_ADDRESS = CONSTANTS["UC_MULTICAST_BASE"]
+SEND_ADDRESS = SET_ADDRESS + CONSTANTS["UC_MULTICAST_SEND"]
 HARTS_PER_WORD = 64
 
 
@@ -33,10 +33,10 @@ def find(system: System, address: int) -> Word | Send | None:
     """
     if not system.machine.interrupt.multicast:
         return None
-    if address == SEND:
+    if address == SEND_ADDRESS:
         return Send()
     words = -(-len(system.harts) // HARTS_PER_WORD)
-    return Word((address - SET) // 8) if 0 <= address - SET < words * 8 else None
+    return Word((address - SET_ADDRESS) // 8) if 0 <= address - SET_ADDRESS < words * 8 else None
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ class Port:
         """C7.1: returns True if the hart has a reservation, for whose loss a wrs can wait."""
         return self.hart.reservation is not None
 
-    def gave_up(self) -> None:
+    def gave_up_attempt(self) -> None:
         """Called when a branch skips the SC (C6.2)."""
         locks.unlock(self.hart)
 

@@ -45,7 +45,7 @@ class System:
         self.cores, self.resolvers = self.agents.cores, self.agents.resolvers
         self.harts = self.agents.place_harts()
         for core in self.cores:
-            core.share()
+            core.share_issue()
         for hart in self.harts:
             self.clock.process(hart.live())
 

@@ -23,7 +23,7 @@ AT_ONCE: Rank = ()  # before every other rank
 LAST: Rank = (1 << 62,)
 
 # The classes of rule T2.2.
-CLASS = {
+CLASS_NUMBERS = {
     kind: number
     for number, kinds in enumerate((
         ("ProbeS", "ProbeM", "Inv"),
@@ -83,14 +83,14 @@ class Clock(simpy.Environment):
     def rank(self, receiver: int, kind: str, line: int, sender: int) -> Rank:
         """T2.1 to T2.4: returns the keys that order events of equal time."""
         self.sent[sender] += 1
-        return receiver, CLASS[kind], line, sender, self.sent[sender]
+        return receiver, CLASS_NUMBERS[kind], line, sender, self.sent[sender]
 
 
 def execution(core: int, hart: int) -> Rank:
     """T3, H6.4: returns the rank of a hart's execution. It is after all messages that reach the
     core at the same time, and lower harts are first.
     """
-    return core, CLASS["execution"], 0, hart
+    return core, CLASS_NUMBERS["execution"], 0, hart
 
 
 class Bell:

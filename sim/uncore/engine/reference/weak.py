@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from uncore.engine.reference import buffer
 from uncore.engine.reference.access import INPUT, OUTPUT, READS, WRITES, Access, Done, Value
-from uncore.engine.reference.time import CLASS
+from uncore.engine.reference.time import CLASS_NUMBERS
 from uncore.engine.reference.versions import WORD_BYTES, words
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Weak:
         if leaves == self.now:
             self.release()
         else:
-            rank = (core.agent, CLASS["Interrupt"], hart.id, core.agent, 0)
+            rank = (core.agent, CLASS_NUMBERS["Interrupt"], hart.id, core.agent, 0)
             hart.clock.call(leaves, rank, lambda: core.drain(hart))
         return 0, self.stalls()
 
@@ -136,7 +136,7 @@ class Weak:
         return value
 
     def wrote(self, access: Access) -> None:
-        """H8.4: records a write, seen now; the hart itself no longer reads older values."""
+        """H8.4: records a write that takes effect now; the hart no longer reads older values."""
         self.writes = self.now
         for word in words(access.address, access.size):
             self.words[word] = self.now

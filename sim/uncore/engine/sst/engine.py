@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Observers, Tick, initial_memory
+from uncore.engine import Observers, ProgressCallback, initial_memory
 from uncore.engine.outside import run as runs
 from uncore.engine.outside import run_folder as folder
 from uncore.engine.sst import find, read
@@ -60,7 +60,7 @@ did, and its tables; the one with `uncore:` says how it ended. What each hart co
 """.replace("OLDEST", ".".join(map(str, find.OLDEST_SST)))
 
 
-def run(job: Job, observers: Observers, tick: Tick, options: Options) -> dict[str, Any]:
+def run(job: Job, observers: Observers, tick: ProgressCallback, options: Options) -> dict[str, Any]:
     """Runs one point."""
     runs.refuse(job)
     write_folder, command = partial(export, options=options), partial(_command, options=options)
@@ -70,7 +70,7 @@ def run(job: Job, observers: Observers, tick: Tick, options: Options) -> dict[st
 def export(job: Job, directory: Path, options: Options) -> None:
     """Writes the run folder."""
     runs.refuse(job)
-    configuration = paths.SST / folder.CONFIGURATION
+    configuration = paths.SST / folder.CONFIGURATION_FILE
     document = system.describe(job, options.sst_mesh)
     folder.write(job, directory, initial_memory.elf(job, FEATURES), document, configuration, README)
 
@@ -85,5 +85,5 @@ def _command(directory: Path, options: Options) -> list[str]:
     sst, element = locate(options), find.element_folder()
     assert sst and element, "SST is used before missing() was called"
     words = [f"--add-lib-path={element}", f"--num-threads={options.sst_threads}"]
-    configuration = str(directory / folder.CONFIGURATION)
+    configuration = str(directory / folder.CONFIGURATION_FILE)
     return [*find.launcher(options), str(sst.program), *words, configuration]

@@ -27,10 +27,10 @@ ELEMENTS = ("memHierarchy", "merlin")
 MPIEXEC = "mpiexec"  # the name that the MPI standard recommends
 # Environment variables with which Open MPI starts processes as root (its manual page mpirun(1),
 # "Running as root").
-AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
+ROOT_VARIABLES = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 OLDEST_SST = (15, 0)  # the first version with the event-handler templates that the element uses
 PATH_SETTINGS = "UNCORE_SST, --sst"
-LIBRARY = "libuncore.so"
+LIBRARY_FILE = "libuncore.so"
 HOW_TO_GET = "https://sst-simulator.org has it; then say where: --sst PREFIX, UNCORE_SST, or PATH"
 
 
@@ -66,7 +66,7 @@ def _ask(path: Path) -> Sst:
 def element_folder() -> Path | None:
     """Returns the folder that contains uncore's element, or None."""
     folder = paths.SST_ELEMENT
-    return folder if (folder / LIBRARY).is_file() else None
+    return folder if (folder / LIBRARY_FILE).is_file() else None
 
 
 def missing(options: Options) -> str:
@@ -74,8 +74,8 @@ def missing(options: Options) -> str:
     sst = locate(options)
     if sst is None:
         return not_found_message("SST", options.sst, PATH_SETTINGS, HOW_TO_GET)
-    digits = version(sst.version)
-    if digits and digits < OLDEST_SST:
+    installed_version = version(sst.version)
+    if installed_version and installed_version < OLDEST_SST:
         oldest = ".".join(map(str, OLDEST_SST))
         return f"SST {sst.version} is too old: write --sst PREFIX of {oldest} or newer"
     needed = dict.fromkeys((*ELEMENTS, options.sst_mesh))
@@ -98,9 +98,9 @@ def _missing_for_ranks(sst: Sst) -> str:
         return f"{sst.program} was built without MPI; write --sst-ranks 1, or build SST with MPI"
     if not shutil.which(MPIEXEC):
         return f"{MPIEXEC}, which starts --sst-ranks processes, is not on PATH: install an MPI"
-    allowed = all(os.environ.get(name) == "1" for name in AS_ROOT)
+    allowed = all(os.environ.get(name) == "1" for name in ROOT_VARIABLES)
     if os.geteuid() == 0 and not allowed and "open-mpi" in output([MPIEXEC, "--version"]):
-        first, second = AS_ROOT
+        first, second = ROOT_VARIABLES
         return (
             f"Open MPI starts no processes as root: set {first}=1 and {second}=1, or run as"
             " another user"

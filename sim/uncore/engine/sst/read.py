@@ -25,12 +25,14 @@ ABSENT_FIELDS = {
     "resolvers": "memHierarchy does not count how long it is busy",
     "events": "what one step is differs from engine to engine",
 }
-_END = re.compile(r"^uncore: (exit|fatal|watchdog)(.*?) hart=(\d+) code=(\d+) time=(\d+)", re.M)
-_HART = re.compile(
+_END_PATTERN = re.compile(
+    r"^uncore: (exit|fatal|watchdog)(.*?) hart=(\d+) code=(\d+) time=(\d+)", re.M
+)
+_HART_PATTERN = re.compile(
     r"^uncore: hart=\d+ instructions=(\d+) operations=\d+ retries=\d+ latencies=(.*)$"
 )
-STATISTICS = "statistics*.csv"
-REPORTS = "hart*.txt"
+STATISTICS_FILES = "statistics*.csv"
+REPORT_FILES = "hart*.txt"
 
 
 def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
@@ -54,7 +56,7 @@ def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
 
 
 def _refuse_failed_run(job: Job, output: str) -> None:
-    end_line = _END.search(output)
+    end_line = _END_PATTERN.search(output)
     if not end_line:
         raise OutsideError(
             f"SST ended, but {job.program.name} did not: nothing was under way any more.\n"
@@ -74,12 +76,12 @@ def _refuse_failed_run(job: Job, output: str) -> None:
 
 def _reports(job: Job, output: str, folder: Path) -> list[tuple[str, str]]:
     """Returns instructions and latencies of each hart, from the files that harts write."""
-    texts = [path.read_text() for path in folder.glob(REPORTS)]
-    harts = [match.groups() for text in texts if (match := _HART.match(text.rstrip("\n")))]
+    texts = [path.read_text() for path in folder.glob(REPORT_FILES)]
+    harts = [match.groups() for text in texts if (match := _HART_PATTERN.match(text.rstrip("\n")))]
     if len(harts) != job.threads[0]:
         raise OutsideError(
             f"SST ended, and {len(harts)} of {job.threads[0]} harts have left a report in"
-            f" {REPORTS}:\n{tail(output)}"
+            f" {REPORT_FILES}:\n{tail(output)}"
         )
     return [(instructions, latencies) for instructions, latencies in harts]
 
@@ -87,7 +89,7 @@ def _reports(job: Job, output: str, folder: Path) -> list[tuple[str, str]]:
 def _counts(folder: Path) -> Counter[tuple[str, str]]:
     """Returns (component, statistic) -> count, summed over the files that SST's processes write."""
     counts: Counter[tuple[str, str]] = Counter()
-    for path in folder.glob(STATISTICS):
+    for path in folder.glob(STATISTICS_FILES):
         with path.open(newline="") as file:
             for row in csv.DictReader(file, skipinitialspace=True):
                 counts[row["ComponentName"], row["StatisticName"]] += int(row["Sum.u64"])

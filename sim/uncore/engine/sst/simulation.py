@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from uncore.engine.outside import homes
-from uncore.engine.outside.run_folder import PROGRAM
+from uncore.engine.outside.run_folder import PROGRAM_FILE
 from uncore.engine.sst.netlist import Netlist
 from uncore.engine.sst.network import Network, network
 from uncore.engine.sst.options import MESHES
@@ -84,7 +84,7 @@ class _SstSystem:
     def _make_harts(self) -> None:
         for number, core in enumerate(self.cores):
             parts = self.parts_of_core[core]
-            params = parts.hart(number, len(self.harts), PROGRAM, self.job.watchdog)
+            params = parts.hart(number, len(self.harts), PROGRAM_FILE, self.job.watchdog)
             self.netlist.component(f"hart{number}", "uncore.Hart", params, number)
         stops = [self.machine.core_stops[core] for core in self.cores]
         for a in range(len(stops)):
@@ -203,14 +203,14 @@ class _SstSystem:
         """Returns the addresses of a node (rule A4)."""
         home = homes.region(self.job, node)
         first, last = home.start, home.start + home.size - 1
-        if home.shares == 1:
+        if home.num_nodes == 1:
             return {"addr_range_start": first, "addr_range_end": last}
-        turns_before, turns_after = home.turn, home.shares - home.turn - 1
+        turns_before, turns_after = home.node_index, home.num_nodes - home.node_index - 1
         return {
-            "addr_range_start": first + turns_before * homes.PAGE,
-            "addr_range_end": last - turns_after * homes.PAGE,
-            "interleave_size": f"{homes.PAGE}B",
-            "interleave_step": f"{home.shares * homes.PAGE}B",
+            "addr_range_start": first + turns_before * homes.PAGE_BYTES,
+            "addr_range_end": last - turns_after * homes.PAGE_BYTES,
+            "interleave_size": f"{homes.PAGE_BYTES}B",
+            "interleave_step": f"{home.num_nodes * homes.PAGE_BYTES}B",
         }
 
     # ---- the fabric

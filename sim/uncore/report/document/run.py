@@ -1,7 +1,7 @@
 """Writes the report of a run: the curves of all results, and the costs at the largest thread count
 of the first result.
 
-of_run(path, results, jobs, command)     writes it to `path`; `command` repeats the run
+write_run(path, results, jobs, command)     writes it to `path`; `command` repeats the run
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NUMBER_COLUMNS = [
 ]
 
 
-def of_run(
+def write_run(
     path: Path,
     results: Sequence[Result],
     jobs: Sequence[Job],

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars
 
 from uncore import engine
-from uncore.engine import NO_OPTIONS, EngineOptions, Tick, silent
+from uncore.engine import NO_OPTIONS, EngineOptions, ProgressCallback, ignore_progress
 from uncore.result import log
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Agreement:
 def compare(
     job: Job,
     engines: tuple[str, str],
-    tick: Tick = silent,
+    tick: ProgressCallback = ignore_progress,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> Agreement:
     """Runs the job on both engines, one after the other, and compares the logs and results."""

@@ -1,6 +1,6 @@
 """Explains differences between another engine's times and ours by the conventions of that engine.
 
-    explain(play, their_ps, conventions) -> Explained     tries the conventions on `native`
+    explain(play, their_ps, conventions) -> Explanation     tries the conventions on `native`
     stated(file, machine) -> [overrides]                  conventions that a file states
 
 A convention is one setting of the machine that another engine assumes, such as a latency or a cache
@@ -37,7 +37,7 @@ Play = Callable[[Overrides], float]
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explanation:
     """The conventions that were added, and the other engine's time over ours with them."""
 
     overrides: Overrides
@@ -57,8 +57,8 @@ class Explained:
         return keys if self.matches else f"unexplained: {keys or 'no convention helps'}"
 
 
-def explain(play: Play, their_ps: float, conventions: Sequence[Overrides]) -> Explained:
-    explained, remaining = Explained({}, their_ps / play({})), list(conventions)
+def explain(play: Play, their_ps: float, conventions: Sequence[Overrides]) -> Explanation:
+    explained, remaining = Explanation({}, their_ps / play({})), list(conventions)
     while not explained.matches:
         for count in (1, 2):
             nearest = _best_addition(play, their_ps, explained, combinations(remaining, count))
@@ -75,7 +75,7 @@ def explain(play: Play, their_ps: float, conventions: Sequence[Overrides]) -> Ex
     return _without_useless(play, their_ps, explained)
 
 
-def _without_useless(play: Play, their_ps: float, explained: Explained) -> Explained:
+def _without_useless(play: Play, their_ps: float, explained: Explanation) -> Explanation:
     """Removes the conventions that gain nothing, for example values that the machine has anyway."""
     for key in explained.overrides:
         fewer = {k: v for k, v in explained.overrides.items() if k != key}
@@ -86,8 +86,8 @@ def _without_useless(play: Play, their_ps: float, explained: Explained) -> Expla
 
 
 def _best_addition(
-    play: Play, their_ps: float, current: Explained, additions: Iterable[Sequence[Overrides]]
-) -> Explained:
+    play: Play, their_ps: float, current: Explanation, additions: Iterable[Sequence[Overrides]]
+) -> Explanation:
     """Adds to `current` the one of `additions` that helps most; returns `current` if none helps or
     none is valid.
     """
@@ -99,10 +99,10 @@ def _best_addition(
     return min(candidates, key=lambda candidate: candidate.log_error)
 
 
-def _explained_by(play: Play, their_ps: float, overrides: Overrides) -> Explained | None:
+def _explained_by(play: Play, their_ps: float, overrides: Overrides) -> Explanation | None:
     """Runs the job with these overrides; returns None if they are invalid for the machine."""
     try:
-        return Explained(overrides, their_ps / play(overrides))
+        return Explanation(overrides, their_ps / play(overrides))
     except UserError:
         return None
 

@@ -1,6 +1,6 @@
 """Runs one job on several engines and compares their results.
 
-    crosscheck(job, engines, done) -> [Crossed]     one for each thread count
+    crosscheck(job, engines, done) -> [CrosscheckedPoint]     one for each thread count
 
 The program's own checks *must* hold, and each thread's number of operations *must* agree. Requests
 and invalidations per operation *should* agree to an order of magnitude. The time of an operation
@@ -50,7 +50,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Crossed:
+class CrosscheckedPoint:
     """One point of a job on all engines."""
 
     threads: int
@@ -98,7 +98,7 @@ def crosscheck(
     engines: Sequence[str],
     done: Callable[[], None] = lambda: None,
     engine_options: EngineOptions = NO_OPTIONS,
-) -> list[Crossed]:
+) -> list[CrosscheckedPoint]:
     """Runs the job on each engine, one run at a time, so that host times can be compared."""
     for name in engines:
         engine.usable(name, engine_options=engine_options)
@@ -113,7 +113,7 @@ def crosscheck(
                 raise KeyboardInterrupt
             sides.append(Side(name, result.outcome.points[0], result.host.seconds[0]))
             done()
-        compared_points.append(Crossed(threads, tuple(sides)))
+        compared_points.append(CrosscheckedPoint(threads, tuple(sides)))
     return compared_points
 
 

@@ -8,11 +8,13 @@ from typing import Any
 from uncore.drawing.formats import count, duration
 from uncore.drawing.panels import Grid
 from uncore.drawing.table import Column, emit, print_json, say
-from uncore.study.compare.crosscheck import COMPARED_COUNTS, Crossed
+from uncore.study.compare.crosscheck import COMPARED_COUNTS, CrosscheckedPoint
 from uncore.study.compare.outside import ComparedRun
 
 
-def show(results: Sequence[Crossed], reasons: Mapping[str, Sequence[str]], as_json: bool) -> None:
+def show(
+    results: Sequence[CrosscheckedPoint], reasons: Mapping[str, Sequence[str]], as_json: bool
+) -> None:
     """Prints one row per engine and thread count; below them failures, large differences, and known
     reasons for differences.
     """
@@ -96,7 +98,7 @@ COLUMNS = [
 ]
 
 
-def _rows(crossed: Crossed) -> list[dict[str, Any]]:
+def _rows(crossed: CrosscheckedPoint) -> list[dict[str, Any]]:
     first = crossed.sides[0]
     return [
         {

@@ -19,7 +19,7 @@ from uncore.errors import UserError
 from uncore.support.paths import CHECKOUT, PACKAGE
 
 RULE_HEAD = r"^ *\* \*\*"
-RULE = re.compile(
+RULE_PATTERN = re.compile(
     rf"{RULE_HEAD}([A-Z]\d+(?:\.\d+)?)\.\*\*(.*?)(?={RULE_HEAD}[A-Z]\d|^#|\Z)", re.M | re.S
 )
 DIGEST_DIGITS = 8
@@ -31,7 +31,7 @@ def parts(page: Path | None = None, tables: Path | None = None) -> Parts:
     if not (page or CHECKOUT):
         raise UserError("crosscheck --all: expected a checkout, of which docs/model.md is a part")
     page = page or (CHECKOUT or Path()) / "docs/model.md"
-    rules = {name: _digest(words) for name, words in RULE.findall(page.read_text())}
+    rules = {name: _digest(words) for name, words in RULE_PATTERN.findall(page.read_text())}
     files = sorted((tables or PACKAGE / "protocol").glob("*.table"))
     return rules | {path.name: _digest(path.read_text()) for path in files}
 

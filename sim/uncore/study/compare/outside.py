@@ -26,8 +26,8 @@ from uncore.errors import UncoreError
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.study.compare import model_state
-from uncore.study.compare.conventions import Explained, Overrides, explain, stated
-from uncore.study.compare.crosscheck import Crossed, Side, crosscheck
+from uncore.study.compare.conventions import Explanation, Overrides, explain, stated
+from uncore.study.compare.crosscheck import CrosscheckedPoint, Side, crosscheck
 from uncore.support import paths
 from uncore.support.output_files import write_whole
 
@@ -72,7 +72,7 @@ FILE_COLUMNS = {
 }
 
 Row = dict[str, Any]
-ComparedRun = tuple["ComparedJob", Crossed, Row]
+ComparedRun = tuple["ComparedJob", CrosscheckedPoint, Row]
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class ComparedJob:
             engine=engine,
         )
 
-    def explained(self, their_ps: float, protocol: str) -> Explained:
+    def search_conventions(self, their_ps: float, protocol: str) -> Explanation:
         """Searches for conventions with which `native` takes about as long per operation as the
         other engine, `their_ps`. Returns the conventions found, and the ratio that remains.
         """
@@ -112,7 +112,7 @@ class ComparedJob:
         conventions = stated(_file(file), self.job("native").machine) if file else ()
         return explain(play, their_ps, list(conventions))
 
-    def in_one_slice(self, options: EngineOptions) -> Explained | None:
+    def in_one_slice(self, options: EngineOptions) -> Explanation | None:
         """Runs both engines with one slice per level; returns None if no level has several slices.
 
         Other simulators distribute lines over slices in a fixed order. So a line that all harts use
@@ -124,7 +124,7 @@ class ComparedJob:
         job = self.job(self.engine, overrides)
         (crossed,) = crosscheck(job, ["native", self.engine], engine_options=options)
         ratio = crossed.ratio(crossed.sides[1])
-        return Explained(overrides, ratio) if levels and ratio else None
+        return Explanation(overrides, ratio) if levels and ratio else None
 
 
 def _file(machine: str) -> Path:
@@ -179,13 +179,15 @@ def rows(
             done()
 
 
-def _comparison_row(job: ComparedJob, protocol: str, options: EngineOptions) -> tuple[Crossed, Row]:
+def _comparison_row(
+    job: ComparedJob, protocol: str, options: EngineOptions
+) -> tuple[CrosscheckedPoint, Row]:
     engine_job = job.job(job.engine)
     (crossed,) = crosscheck(engine_job, ["native", job.engine], engine_options=options)
     return crossed, _row(job, crossed) | _explanation(job, crossed, protocol, options)
 
 
-def _row(job: ComparedJob, crossed: Crossed) -> Row:
+def _row(job: ComparedJob, crossed: CrosscheckedPoint) -> Row:
     native_side, engine_side = crossed.sides
     key = {"machine": job.machine, "program": job.workload, "harts": job.harts, "part": ""}
     return key | {
@@ -195,14 +197,16 @@ def _row(job: ComparedJob, crossed: Crossed) -> Row:
     }
 
 
-def _explanation(job: ComparedJob, crossed: Crossed, protocol: str, options: EngineOptions) -> Row:
+def _explanation(
+    job: ComparedJob, crossed: CrosscheckedPoint, protocol: str, options: EngineOptions
+) -> Row:
     """Returns columns that explain a ratio beyond MAX_MATCHING_RATIO; {} if there is nothing to
     explain.
     """
     their_ps = crossed.sides[1].per_operation
     if job.file == "matching" or not their_ps:
         return {}
-    explained = job.explained(their_ps, protocol)
+    explained = job.search_conventions(their_ps, protocol)
     if explained.matches and not explained.overrides:
         return {}
     words = explained.words

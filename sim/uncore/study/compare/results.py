@@ -186,9 +186,9 @@ def _lines(point: Point, observed: Observed | None) -> Counts:
     names, counts = dict(point.names), Counter[str]()
     for line in observed.lines if observed else ():
         names[line.address] = ", ".join(dict.fromkeys(name for _, _, name in line.fields))
-    general = alike(names.get(address, f"{address:#x}") for address, _ in point.lines)
+    general_names = alike(names.get(address, f"{address:#x}") for address, _ in point.lines)
     for address, count in point.lines:
-        parts = general[names.get(address, f"{address:#x}")].split(", ")
+        parts = general_names[names.get(address, f"{address:#x}")].split(", ")
         counts[", ".join(dict.fromkeys(map(whole_object, parts)))] += count
     return counts
 

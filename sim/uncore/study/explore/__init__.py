@@ -30,29 +30,29 @@ from uncore.execution.saved_points import Store
 from uncore.job import Job
 from uncore.result import Result, Results
 from uncore.result.frame import Framed
-from uncore.study.explore.candidate import Candidate, Tried, costs, dominates
+from uncore.study.explore.candidate import Candidate, TriedDesign, costs, dominates
 from uncore.study.explore.figures import Traffic
 from uncore.study.explore.formula import ANY
 from uncore.study.explore.plan import Design, ExplorationPlan
 from uncore.study.explore.search import searcher
 
-TRAFFIC = "traffic"
+TRAFFIC_OBSERVER = "traffic"
 
 
 @dataclass(frozen=True, repr=False)
 class Exploration(Framed):
     plan: ExplorationPlan
-    tried: Sequence[Tried]
+    tried: Sequence[TriedDesign]
     interrupted: bool = False
 
     @property
-    def front(self) -> list[Tried]:
+    def front(self) -> list[TriedDesign]:
         """Returns the Pareto front: allowed designs that no other allowed design dominates.
 
         The design that is best in the first objective comes first. Of designs with equal objectives
         only the first is included.
         """
-        ranked: dict[tuple[float, ...], Tried] = {}
+        ranked: dict[tuple[float, ...], TriedDesign] = {}
         for tried in self.tried:
             if tried.found and tried.is_complete and tried.allowed:
                 ranked.setdefault(costs(self.plan, tried.found.objectives), tried)
@@ -89,7 +89,7 @@ class Exploration(Framed):
             for tried in self.tried
         ]
 
-    def _spans(self, tried: Tried) -> dict[str, float | None]:
+    def _spans(self, tried: TriedDesign) -> dict[str, float | None]:
         """Returns columns with the smallest and the largest possible value of each objective when
         the design was dropped.
         """
@@ -111,7 +111,7 @@ def explore(
     done: Callable[[int], None] = lambda designs: None,
 ) -> Exploration:
     """Tries as many designs as the plan says. Calls `done` with the size of each finished batch."""
-    search, tried, stops = searcher(plan), list[Tried](), list[BaseException]()
+    search, tried, stops = searcher(plan), list[TriedDesign](), list[BaseException]()
     while not stops and len(tried) < plan.designs:
         count = min(plan.written.values.search.batch, plan.designs - len(tried))
         designs = search.ask(count)
@@ -135,7 +135,7 @@ class _Batch:
     """Designs whose runs are executed together."""
 
     def __init__(
-        self, plan: ExplorationPlan, already_tried: Sequence[Tried], designs: Sequence[Design]
+        self, plan: ExplorationPlan, already_tried: Sequence[TriedDesign], designs: Sequence[Design]
     ) -> None:
         rivals = [tried for tried in already_tried if tried.is_complete and tried.allowed]
         self._candidates = [
@@ -157,9 +157,9 @@ class _Batch:
         results = execute(
             [runs.job for runs in plans],
             workers,
-            wrong=self._wrong,
-            observers=frozenset({TRAFFIC}),
-            seen=lambda job, observed: self._traffic.update({id(job): observed[TRAFFIC]}),
+            wrong=self._record_guest_error,
+            observers=frozenset({TRAFFIC_OBSERVER}),
+            seen=lambda job, observed: self._traffic.update({id(job): observed[TRAFFIC_OBSERVER]}),
             store=store,
             resume=resume,
             interrupted=interrupted,
@@ -167,11 +167,11 @@ class _Batch:
         )
         self._results = dict(zip(plans, results, strict=True))
 
-    def _wrong(self, job: Job, error: GuestError) -> None:
+    def _record_guest_error(self, job: Job, error: GuestError) -> None:
         for candidate in self._candidates:
             if any(runs.job.machine is job.machine for runs in candidate.runs.values()):
                 candidate.refused = candidate.refused or str(error)
 
-    def tried(self) -> Iterator[Tried]:
+    def tried(self) -> Iterator[TriedDesign]:
         for candidate in self._candidates:
             yield candidate.tried(self._results, self._traffic)

@@ -2,7 +2,7 @@
 
     Candidate(plan, number, design, rivals)
         .runs          its runs by name, which are executed in rounds (race.py)
-        .tried(...)    returns the finished record, a Tried
+        .tried(...)    returns the finished record, a TriedDesign
 
 A design is dropped if a bound certainly excludes it, or if a rival certainly beats it. A rival is
 an allowed design whose runs are complete. A dropped design cannot be on the front, and every design
@@ -28,7 +28,7 @@ from uncore.study.explore.search import DesignScore
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedDesign:
     """A design and its results, or the reason why it could not be run."""
 
     number: int
@@ -72,7 +72,7 @@ def dominates(costs: Sequence[float], other: Sequence[float]) -> bool:
 
 class Candidate:
     def __init__(
-        self, plan: ExplorationPlan, number: int, design: Design, rivals: Sequence[Tried]
+        self, plan: ExplorationPlan, number: int, design: Design, rivals: Sequence[TriedDesign]
     ) -> None:
         self._plan, self.number, self.design, self._rivals = plan, number, design, rivals
         self.refused = ""
@@ -122,7 +122,7 @@ class Candidate:
         machine = next(iter(self.runs.values())).job.machine
         return {**figures.of_machine(machine), **self._plan.known(self.design)}
 
-    def tried(self, results: Mapping[Plan, Result], traffic: Observed) -> Tried:
+    def tried(self, results: Mapping[Plan, Result], traffic: Observed) -> TriedDesign:
         """Returns the finished record of the candidate. `traffic` is the traffic of each point."""
         runs_made = {name: runs for name, runs in self.runs.items() if runs in results}
         words = {
@@ -134,7 +134,7 @@ class Candidate:
         failures = [failure for point in points for failure in point.failures]
         if self.refused or failures:
             refused = self.refused or failures[0]
-            return Tried(self.number, self.design, words, results_made, refused=refused)
+            return TriedDesign(self.number, self.design, words, results_made, refused=refused)
         values = self._values(results_made, traffic)
         excesses = [
             constraint.excess(values) if results_made or constraint.names <= values.keys() else None
@@ -142,7 +142,7 @@ class Candidate:
         ]
         goals = [goal.formula.value(values) for goal in self._plan.objectives if results_made]
         score = DesignScore(goals, excesses)
-        tried = Tried(self.number, self.design, words, results_made, values, score)
+        tried = TriedDesign(self.number, self.design, words, results_made, values, score)
         if results_made and all(runs.is_complete for runs in runs_made.values()):
             return tried
         return replace(tried, given_up=self._reason_to_drop, spans=self._goals(self._spans()))

@@ -1,6 +1,6 @@
 """Reads the file of an exploration; docs/explore.md explains its keys.
 
-    read(file) -> Written      returns its typed values, and the line of each key
+    read(file) -> ExplorationFile      returns its typed values, and the line of each key
 
 Every mistake in the file raises a UserError with the file and the line.
 """
@@ -26,8 +26,8 @@ Value = str | int | float
 Number = int | float
 MAX_EXPLORATION_BYTES = 1 << 24
 # message of msgspec: the mistake, and the path to the value
-VALIDATION_ERROR = re.compile(r"(.*?)(?: - at `(?:key in `)?\$?(.*?)`*)?")
-UNKNOWN_FIELD_ERROR = re.compile(r"Object contains unknown field `(.*)`")
+VALIDATION_ERROR_PATTERN = re.compile(r"(.*?)(?: - at `(?:key in `)?\$?(.*?)`*)?")
+UNKNOWN_FIELD_ERROR_PATTERN = re.compile(r"Object contains unknown field `(.*)`")
 
 
 class QuantityRange(Struct, forbid_unknown_fields=True, frozen=True):
@@ -79,7 +79,7 @@ class ExplorationDocument(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Written:
+class ExplorationFile:
     """The values of a file, and the line of each key."""
 
     file: Path
@@ -97,7 +97,7 @@ def _position(file: Path, lines: Mapping[tuple[str | int, ...], int], path: tupl
     return f"{file}:{lines[path]}" if path else str(file)
 
 
-def read(file: Path) -> Written:
+def read(file: Path) -> ExplorationFile:
     try:
         text = read_bounded(file, MAX_EXPLORATION_BYTES).decode()
         values = tomllib.loads(text)
@@ -114,7 +114,7 @@ def read(file: Path) -> Written:
             values[table] = {
                 k: reader.converted(v, kind, (table, k)) for k, v in tables_by_name.items()
             }
-    return Written(file, lines, reader.converted(values, ExplorationDocument, ()))
+    return ExplorationFile(file, lines, reader.converted(values, ExplorationDocument, ()))
 
 
 @dataclass(frozen=True)
@@ -126,14 +126,14 @@ class _DocumentReader:
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            match = VALIDATION_ERROR.fullmatch(str(error))
+            match = VALIDATION_ERROR_PATTERN.fullmatch(str(error))
             assert match
             inner_path = re.sub(r"\[[^]]*\]", "", match[2] or "").strip(".")
             keys = (*path, *filter(None, inner_path.split(".")))
             raise self._error(match[1], keys) from None
 
     def _error(self, what: str, keys: tuple[str, ...]) -> UserError:
-        if unknown := UNKNOWN_FIELD_ERROR.fullmatch(what):
+        if unknown := UNKNOWN_FIELD_ERROR_PATTERN.fullmatch(what):
             allowed = KEYS[keys[:1]]
             keys = (*keys, unknown[1])
             what = f"no such key.{suggestion(unknown[1], allowed)} There are {', '.join(allowed)}"

@@ -21,10 +21,10 @@ from uncore.errors import UserError, suggestion
 from uncore.job import Job
 from uncore.result import Point, Result, repeats
 from uncore.result.columns import columns, values
-from uncore.study.explore.document import Written
+from uncore.study.explore.document import ExplorationFile
 from uncore.topology.machine import Machine
 from uncore.topology.units import size
-from uncore.topology.wiring import of_levels
+from uncore.topology.wiring import formula_values
 
 Traffic = Mapping[str, Sequence[int]]  # level -> (messages without data, messages with data)
 Observed = Mapping[int, Traffic]  # traffic of each point, by the identity of its job
@@ -33,7 +33,7 @@ BITS_PER_BYTE = 8
 
 
 def of_run(
-    jobs: Sequence[Job], result: Result, traffic: Observed, written: Written
+    jobs: Sequence[Job], result: Result, traffic: Observed, written: ExplorationFile
 ) -> dict[str, float]:
     """Returns the figures of the run with the median throughput. `jobs` has the jobs of all runs,
     `traffic` the traffic of each of them.
@@ -72,7 +72,7 @@ def of_machine(machine: Machine) -> dict[str, float]:
         _word(level): float(len({member[: depth + 1] for member in machine.shape}))
         for depth, level in enumerate(machine.levels[:-1])
     }
-    return {**counts, "thread": float(machine.harts), **of_levels(machine)}
+    return {**counts, "thread": float(machine.harts), **formula_values(machine)}
 
 
 def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[str, float]]:
@@ -100,7 +100,7 @@ def _bytes(machine: Machine, kind: str) -> int:
     return next(size(number.text) for number in machine.numbers if number.key == f"messages.{kind}")
 
 
-def _cost(written: Written, kind: str, counts: Mapping[str, float]) -> float:
+def _cost(written: ExplorationFile, kind: str, counts: Mapping[str, float]) -> float:
     prices: Mapping[str, float] = getattr(written.values.prices, kind)
     for name in prices.keys() - counts.keys():
         raise UserError(

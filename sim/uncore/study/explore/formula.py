@@ -36,8 +36,8 @@ BINARY_OPERATORS: Mapping[type, Callable[[float, float], float]] = {
     ast.Pow: math.pow,
 }
 FUNCTIONS: Mapping[str, Callable[..., float]] = {"min": min, "max": max}
-COMPARISON = re.compile(r"(.+?)(<=|>=)(.+)")
-BRACES = re.compile(r"\{([^{}]*)\}")
+COMPARISON_PATTERN = re.compile(r"(.+?)(<=|>=)(.+)")
+BRACES_PATTERN = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,9 @@ class Template:
 
     @classmethod
     def read(cls, words: str, position: str) -> Template:
-        return cls(words, {text: Formula.read(text, position) for text in BRACES.findall(words)})
+        return cls(
+            words, {text: Formula.read(text, position) for text in BRACES_PATTERN.findall(words)}
+        )
 
     @property
     def names(self) -> set[str]:
@@ -200,7 +202,7 @@ class Template:
                 return word
             return f"{self.formulas[match[1]].value(values):.10g}"
 
-        return BRACES.sub(value_text, self.words)
+        return BRACES_PATTERN.sub(value_text, self.words)
 
 
 @dataclass(frozen=True)
@@ -211,7 +213,7 @@ class Constraint:
 
     @classmethod
     def read(cls, words: str, position: str) -> Constraint:
-        match = COMPARISON.fullmatch(words)
+        match = COMPARISON_PATTERN.fullmatch(words)
         if not match:
             raise UserError(f"{position}: '{words}': expected a bound, like area <= 800")
         sides = Formula.read(match[1], position), Formula.read(match[3], position)

@@ -23,7 +23,7 @@ from uncore.job import Job
 from uncore.job.schema import Scope, options
 from uncore.program import Program
 from uncore.study.explore import document
-from uncore.study.explore.document import QuantityRange, Value, Written
+from uncore.study.explore.document import ExplorationFile, QuantityRange, Value
 from uncore.study.explore.formula import Constraint, Formula, Known, Template
 from uncore.study.explore.quantity import Quantity, number, range_ends
 
@@ -81,7 +81,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class ExplorationPlan:
-    written: Written
+    written: ExplorationFile
     machine: Template
     numbers: Mapping[str, Template]
     runs: Mapping[str, PlannedRun]
@@ -110,7 +110,7 @@ class ExplorationPlan:
                 for text in document_.constraints
             ),
         )
-        plan._refuse_useless_choices()
+        plan._refuse_useless_parts()
         return plan
 
     @property
@@ -148,8 +148,10 @@ class ExplorationPlan:
         machine = self.machine.text(self.known(design))
         return repeating.command_words(machine, self.runs[name].workload, job)
 
-    def _refuse_useless_choices(self) -> None:
-        """Refuses a choice without any effect, because its name is probably misspelt."""
+    def _refuse_useless_parts(self) -> None:
+        """Refuses a file without an objective, and a choice without any effect, because its name is
+        probably misspelt.
+        """
         if not self.objectives:
             raise UserError(
                 f"{self.written.file}: nothing to look for: write maximise = [...] or minimise ="
@@ -184,14 +186,16 @@ def _is_machine_key(name: str) -> bool:
     )
 
 
-def _templates(written: Written, values: Mapping[str, Value], *path: str) -> dict[str, Template]:
+def _templates(
+    written: ExplorationFile, values: Mapping[str, Value], *path: str
+) -> dict[str, Template]:
     return {
         key: Template.read(str(value), written.position(*path, key))
         for key, value in values.items()
     }
 
 
-def _run(written: Written, name: str) -> PlannedRun:
+def _run(written: ExplorationFile, name: str) -> PlannedRun:
     document = written.values.runs[name]
     try:
         program = find_program(document.workload)
@@ -204,7 +208,9 @@ def _run(written: Written, name: str) -> PlannedRun:
     )
 
 
-def _choice(written: Written, name: str, values: Sequence[Value] | QuantityRange) -> DesignChoice:
+def _choice(
+    written: ExplorationFile, name: str, values: Sequence[Value] | QuantityRange
+) -> DesignChoice:
     position = written.position("choices", name)
     if not isinstance(values, QuantityRange):
         texts = tuple(dict.fromkeys(str(value) for value in values))
@@ -218,6 +224,6 @@ def _choice(written: Written, name: str, values: Sequence[Value] | QuantityRange
     return DesignChoice(name, texts)
 
 
-def _objectives(written: Written, which: str) -> Iterator[Objective]:
+def _objectives(written: ExplorationFile, which: str) -> Iterator[Objective]:
     for words in getattr(written.values, which):
         yield Objective(Formula.read(words, written.position(which)), which == "maximise")

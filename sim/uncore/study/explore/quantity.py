@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from uncore.errors import UserError
-from uncore.topology.units import NUMBER, QUANTITY, SIZE, TIME
+from uncore.topology.units import NUMBER, QUANTITY_PATTERN, SIZE_UNITS, TIME_UNITS
 
 DRAWN_DIGITS = 3  # significant digits of a value drawn from a range
 
@@ -32,11 +32,11 @@ def number(value: str) -> float | str:
     quantity = _quantity(value)
     if quantity is None:
         return value
-    if quantity.unit in TIME:
-        return quantity.amount * TIME[quantity.unit] / TIME["ns"]
+    if quantity.unit in TIME_UNITS:
+        return quantity.amount * TIME_UNITS[quantity.unit] / TIME_UNITS["ns"]
     return (
-        quantity.amount * SIZE[quantity.unit] / SIZE["MiB"]
-        if quantity.unit in SIZE
+        quantity.amount * SIZE_UNITS[quantity.unit] / SIZE_UNITS["MiB"]
+        if quantity.unit in SIZE_UNITS
         else quantity.amount
     )
 
@@ -56,7 +56,7 @@ def range_ends(position: str, low: object, high: object) -> tuple[Quantity, Quan
 def _quantity(text: str) -> Quantity | None:
     if re.fullmatch(NUMBER, text):
         return Quantity(float(text), "")
-    match = QUANTITY.fullmatch(text)
-    if not match or match[2] not in {*TIME, *SIZE, "cy", "GHz", "MHz"}:
+    match = QUANTITY_PATTERN.fullmatch(text)
+    if not match or match[2] not in {*TIME_UNITS, *SIZE_UNITS, "cy", "GHz", "MHz"}:
         return None
     return Quantity(float(match[1]), match[2] + (f"@{match[3]}" if match[3] else ""))

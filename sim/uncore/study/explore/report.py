@@ -15,7 +15,7 @@ from itertools import combinations
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.study.explore import Exploration
-from uncore.study.explore.candidate import Tried
+from uncore.study.explore.candidate import TriedDesign
 
 UNITS = {
     "throughput": "M/s",
@@ -73,7 +73,7 @@ def summary(exploration: Exploration) -> str:
     return "\n".join(parts)
 
 
-def runs(exploration: Exploration) -> None:
+def print_runs(exploration: Exploration) -> None:
     """Prints the commands that repeat the runs of the designs on the front, one in each line."""
     for number, words in commands(exploration):
         print(f"{number:4}  {words}")
@@ -136,6 +136,6 @@ def _title(exploration: Exploration) -> str:
     return f"{exploration.plan.title}: the front, {best} of {tried} designs"
 
 
-def _place(design: Tried, x: int, y: int) -> tuple[float, float]:
+def _place(design: TriedDesign, x: int, y: int) -> tuple[float, float]:
     assert design.found
     return design.found.objectives[x], design.found.objectives[y]

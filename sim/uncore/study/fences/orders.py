@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-C_WORD = re.compile(
+C_WORD_PATTERN = re.compile(
     r"""(?: //(?:\\\n|[^\n])* | /\*.*?\*/ | \s )+          # comments and blanks between words
       | (?P<name>[A-Za-z_]\w*)
       | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'          # strings and characters
@@ -42,7 +42,7 @@ NAMED_ORDERS = {
     for order in WEAKER
 }
 # Calls without `_explicit` are sequentially consistent.
-IMPLICIT_ORDER_CALL = re.compile(
+IMPLICIT_ORDER_CALL_PATTERN = re.compile(
     "atomic_(load|store|exchange|compare_exchange_(strong|weak)|fetch_(add|sub|or|xor|and)"
     "|flag_test_and_set|flag_clear)"
 )
@@ -74,7 +74,9 @@ class MemoryOrder(NamedTuple):
 
 
 def stated(text: str) -> list[MemoryOrder]:
-    words = [word for word in C_WORD.finditer(text) if word["name"] or not word[0].isspace()]
+    words = [
+        word for word in C_WORD_PATTERN.finditer(text) if word["name"] or not word[0].isspace()
+    ]
     words = [word for word in words if not word[0].startswith(("//", "/*"))]
     return [
         MemoryOrder(
@@ -93,7 +95,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 def relaxed(text: str) -> bool:
     """True if any order in the text is relaxed."""
     weakest = {prefix + case(RELAXED) for prefix, case in ORDER_SPELLINGS.items()}
-    return any(word["name"] in weakest for word in C_WORD.finditer(text))
+    return any(word["name"] in weakest for word in C_WORD_PATTERN.finditer(text))
 
 
 Words = Sequence[re.Match[str]]
@@ -107,7 +109,7 @@ def _stated_orders(words: Words) -> Iterator[tuple[int, str, Iterable[Weakening]
             if not call or "signal_fence" not in call[0]:
                 says = f"{_short_name(call[0])} " if call else ""
                 yield word.start(), says + NAMED_ORDERS[name][0], _named_weakenings(word, call)
-        elif IMPLICIT_ORDER_CALL.fullmatch(name) and (end := _call_end(words, n)):
+        elif IMPLICIT_ORDER_CALL_PATTERN.fullmatch(name) and (end := _call_end(words, n)):
             yield word.start(), f"{_short_name(name)} (seq_cst)", _implicit_weakenings(word, end)
         elif name == FULL_FENCE and (end := _call_end(words, n)):
             yield word.start(), FULL_FENCE, [_fence_of_gcc(word, end)]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from uncore.execution.request import find_program
 from uncore.study.explore.formula import Constraint
-from uncore.study.lessons.figures import UNKNOWN, figures, job
+from uncore.study.lessons.figures import UNKNOWN_REASONS, figures, job
 from uncore.study.lessons.text import Lesson
 
 
@@ -58,5 +58,5 @@ def _bound(lesson: Lesson, says: str, words: str, values: Mapping[str, float | N
     )
     got, limit = (lesser, greater) if "<=" in words else (greater, lesser)
     kept = lesser is not None and greater is not None and lesser <= greater
-    why = (f"{name} is not known: {UNKNOWN[name.rpartition('.')[2]]}" for name in missing)
+    why = (f"{name} is not known: {UNKNOWN_REASONS[name.rpartition('.')[2]]}" for name in missing)
     return Bound(says, words, got, limit, kept, "; ".join(why))

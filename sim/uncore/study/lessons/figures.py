@@ -6,7 +6,8 @@
 Figures: throughput (million operations/s), p50 and p99 (ns), fairness (0 to 1), lines fetched and
 instructions per operation. node0, node1, ... are lines fetched per operation from the memory of
 that node. They do not include the data that a lock guards, because contend.h allocates these and
-not the reader's program. A figure that a run does not have is None, and `UNKNOWN` gives the reason.
+not the reader's program. A figure that a run does not have is None; `UNKNOWN_REASONS` has the
+reasons.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from uncore.result import Point
 from uncore.topology.machine import Machine
 
 GUARDED_NAME_PREFIX, RAM_BASE = "guarded", CONSTANTS["UC_RAM_BASE"]
-UNKNOWN = {
+UNKNOWN_REASONS = {
     "throughput": "no time passed",
     "p50": "the program marks no operations with uc_start() and uc_op()",
     "p99": "the program marks no operations with uc_start() and uc_op()",

@@ -33,7 +33,7 @@ from uncore.trace.stepper.page import page as stepper
 HERE = Path(__file__).parent
 TERMINAL_COLUMNS = "100"
 SENTENCE_END = re.compile(r"[.?!][*)]* (?=[A-Z`*])")
-LIST_ITEM = re.compile(r"(?:\d+\.|\*) ")
+LIST_ITEM_PATTERN = re.compile(r"(?:\d+\.|\*) ")
 # A first sentence that is shorter is only a label, so that the next sentence is shown as well.
 MIN_SENTENCE_LETTERS = 25
 REST_MARK = "\ue000"  # marks the end of a paragraph's first sentence; occurs in no text
@@ -66,7 +66,7 @@ def write_teachers(path: Path, name: str) -> None:
         f"<td>{_prose(part.because)}</td></tr>"
         for part in lesson.predictions
     ]
-    wrong = (
+    wrong_answers = (
         f"<tr><td>{_prose(answer)}</td><td>{_prose(reply)}</td></tr>"
         for answer, reply in teach.wrong.items()
     )
@@ -75,7 +75,7 @@ def write_teachers(path: Path, name: str) -> None:
         f"<p>{teach.minutes} minutes, with the exercise begun and finished at home."
         " The key P shows the lesson's page as slides.</p>"
         f"<h2>Ask</h2><ol>{''.join(f'<li>{_prose(ask)}</li>' for ask in teach.ask)}</ol>"
-        f"<h2>Usual wrong answers</h2><table class='answers'>{''.join(wrong)}</table>"
+        f"<h2>Usual wrong answers</h2><table class='answers'>{''.join(wrong_answers)}</table>"
         f"<h2>Predictions</h2><table class='answers'>{''.join(predictions)}</table>"
         f"<h2>Exercise</h2>{_prose(lesson.exercise.ask)}<ul>{hints}</ul>"
     )
@@ -107,7 +107,7 @@ def _marked_rest(line: str) -> str:
     """Puts REST_MARK after the first sentence of a paragraph, which is a single line."""
     if line.startswith("|"):
         return line
-    item = LIST_ITEM.match(line)
+    item = LIST_ITEM_PATTERN.match(line)
     begin = item.end() if item else 0
     for end in SENTENCE_END.finditer(line, begin):
         first = line[begin : end.end() - 1]
@@ -145,7 +145,7 @@ def _(part: Run, lesson: Lesson, folder: Path) -> str:
     )
     if finished.returncode:
         raise UserError(f"docs/lessons/{lesson.name}.md: {part.command}: {finished.stderr.strip()}")
-    picture = standalone.drawn(picture_file.read_text(), "curves") if part.picture else ""
+    picture = standalone.figure_html(picture_file.read_text(), "curves") if part.picture else ""
     output = f"$ {part.command}\n{finished.stdout.strip()}"
     label = f'tabindex="0" role="region" aria-label="{escape(part.command)}"'
     return f"{picture}<pre {label}>{escape(output)}</pre>"

@@ -20,7 +20,7 @@ from msgspec import Struct
 from uncore.errors import UserError, suggestion
 from uncore.support import paths
 
-FENCED_BLOCK = re.compile(
+FENCED_BLOCK_PATTERN = re.compile(
     r"^```(run|predict|watch|exercise|teach)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
 
@@ -125,7 +125,7 @@ def read(name: str) -> Lesson:
 
 
 def _parts(name: str, text: str) -> Iterator[Part]:
-    pieces = FENCED_BLOCK.split(text)
+    pieces = FENCED_BLOCK_PATTERN.split(text)
     yield pieces[0]
     for kind, block, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         try:

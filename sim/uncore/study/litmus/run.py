@@ -40,7 +40,7 @@ class LitmusSetting:
     policies: Mapping[str, Any] = field(default_factory=dict)
 
 
-SETTINGS = (
+LITMUS_SETTINGS = (
     LitmusSetting("bus:4", "msi"),
     LitmusSetting("bus:4", "mesi", ("core.hold=0ns",)),
     LitmusSetting("ring:8", "mesif", policies={"placement": "scatter"}),
@@ -110,7 +110,7 @@ def main(
     tests = _chosen_tests(names)
     guest.program(tests)  # compiles the program once, before the workers need it
     total: Seen = {test: Counter() for test in tests}
-    with progress(len(SETTINGS), "litmus tests", "machines") as advance:
+    with progress(len(LITMUS_SETTINGS), "litmus tests", "machines") as advance:
         for seen in _observations(tests, rounds, seed, order, cores):
             for test, outcomes in seen.items():
                 total[test] += outcomes
@@ -127,7 +127,7 @@ def main(
     if not json:
         say(
             f"{order}: {len(tests)} tests, {sum(row['rounds'] for row in rows)} rounds on"
-            f" {len(SETTINGS)} machines from seed {seed}: {violations} forbidden outcomes"
+            f" {len(LITMUS_SETTINGS)} machines from seed {seed}: {violations} forbidden outcomes"
         )
     return 1 if violations else 0
 
@@ -163,4 +163,4 @@ def _observations(
         number, setting = numbered
         return observe(tests, setting, rounds, seed + number, order)
 
-    yield from pool.mapped(observe_on, list(enumerate(SETTINGS)), cores)
+    yield from pool.mapped(observe_on, list(enumerate(LITMUS_SETTINGS)), cores)
