@@ -18,8 +18,8 @@ from uncore_lab.figures.simulate import handoffs
 from uncore_lab.validate import handoff
 from uncore_lab.validate.section import Request
 
-# a bus, rings with one and with two sockets, meshes, Zen 1 to 4, two homes on one side, Arm, and
-# machines with several kinds of cores
+# a front-side bus, a ring, two sockets with two rings each, two meshes, Zen 1, 3 and 2, Arm, and
+# two kinds of cores
 KINDS = (
     "core2q9550",
     "i54590",

@@ -79,8 +79,9 @@ def test_an_upgrade_is_delayed_by_its_own_draw() -> None:
 
 
 def request_delays(machine: Machine, seed: int, plan: list[Step]) -> list[int]:
-    """Returns the delays of all requests except the first, in ps. An answer that arrives between
-    two whole nanoseconds makes the next request later by the fraction, which is subtracted.
+    """Returns the delays of all requests except the first, in ps. If an answer arrives n ns and
+    f ps after the start, the hart's clock, and so its next request, is later by f; this f is
+    subtracted.
     """
     most = 123_457
     delayed = records(by_chance(machine, request=most), *plan, seeds=(seed,)).head(len(plan))

@@ -7,7 +7,8 @@ import re
 
 from tests.house.tracked import name, of_kind
 
-# number of characters at the start of a page that are searched for the note of a command's page
+# number of characters at the start of a page in which WRITTEN, the note that a command wrote the
+# page, is searched for
 HEAD = 800
 WRITTEN = re.compile(
     r"\b(?:made|written)\b.*?\bby\s+`(?:python -m|uncore) |\bwrites\s+this\s+page",

@@ -218,8 +218,9 @@ static int cycles(void) {
   return 0;
 }
 
-// No more files are in flight than the limit of descriptors and one message allow. Root may exceed
-// it, so the answers are by the source of Linux 6.18 (too_many_unix_fds).
+// Sends descriptors until they are refused, because more are in flight than the limit of
+// descriptors. Root may exceed this limit, so a run as root on Linux does not show it: the expected
+// answers were derived from the source of Linux 6.18 (too_many_unix_fds).
 static int bounded(void) {
   int ends[2], pipe[2];
   make_pair(STREAM, ends), call(N_pipe2, pipe, NONBLOCK);

@@ -1,21 +1,21 @@
 // Advisory file locks (fcntl): each task locks a byte range and unlocks it again.
 //
-// A lock is a record in a list of its file. FreeBSD also keeps a record of each lock's owner, that
-// is of the process, in a hash table; it counts the lock records that refer to it. A lock call
-// looks its owner up, and makes the record if there is none. An unlock call does the same for its
-// request, then drops the reference of the range that it unlocks and its own; the last one frees
-// the owner's record. So the table's lock, an sx, is taken once by a lock and three times by an
-// unlock (lf_advlockasync, lf_activate_lock and lf_free_lock in kern/kern_lockf.c of FreeBSD 11 and
-// 12.0).
+// A lock is a record in a list of its file. FreeBSD also keeps a record of each lock's owner, the
+// process, in a hash table. A lock call takes a reference to its owner's record, and makes the
+// record if there is none (one access to the table). An unlock call takes one for its own request,
+// and later drops two: that of the lock it removes and that of its request (three accesses). The
+// call that drops the last reference frees the record. Each access takes the table's lock, an sx
+// (lf_advlockasync, lf_activate_lock and lf_free_lock in kern/kern_lockf.c of FreeBSD 11 and 12.0).
 //
 //   global  FreeBSD 11 has one lock for the table. It also lists the files that have locks: the
 //           first lock adds its file, the last unlock removes it, under a second lock of the system
-//           (lf_lock_states_lock, the same file). A task that is granted a lock checks, under a
-//           third one, whether others wait for it now (lf_owner_graph_lock in lf_setlock)
+//           (lf_lock_states_lock, the same file). A task that is granted a lock also takes the lock
+//           of the graph of owners that wait for each other, to see whether others now wait for it
+//           (lf_owner_graph_lock in lf_setlock)
 //   hashed  FreeBSD 12 has a lock for each chain, several in one line, and leaves a file on the
-//           list until its vnode is reused; only tasks that wait use the graph. The chain is found
-//           by the vnode's address (lf_hash_owner): vnodes of 480 bytes, eight in a page, use only
-//           64 of the 256 chains
+//           list until its vnode is reused; only tasks that wait take the graph's lock. The chain
+//           is found by the vnode's address (lf_hash_owner): vnodes of 480 bytes, eight in a page,
+//           use only 64 of the 256 chains
 //   none    Linux has no such table
 //
 // With hashed or none, tasks with separate files seldom contend, and throughput rises with cores.

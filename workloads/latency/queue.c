@@ -40,7 +40,7 @@ static inline uint64_t at(_Atomic uint64_t* index) {
   return atomic_load_explicit(index, memory_order_acquire);
 }
 
-// Waits until *index differs from `stuck`. With `cached` it loads *index only if the copy is stuck.
+// Waits until *index differs from `stuck`. If `cached`, loads *index only if *seen equals `stuck`.
 static void await(_Atomic uint64_t* index, uint64_t* seen, uint64_t stuck) {
   if (UC_SABOTAGE || (cached && *seen != stuck)) return;
   uint64_t now;

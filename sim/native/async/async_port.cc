@@ -43,7 +43,8 @@ void AsyncPort::marker(unsigned code, uint64_t value) {
   const Time delay = operations.mark(code, value, hart.clock);
   if (delay == 0) return;
   hart.clock += delay;
-  // The marker's own time is added when it retires.
+  // Equals hart.clock once the marker has retired, which adds one instruction; AsyncHart::pending()
+  // compares the two.
   delayed_until = hart.clock + hart.cost.instruction;
 }
 

@@ -138,7 +138,9 @@ template <bool translated, class Port>
     Instruction& in = *at;
     Instruction* next = following(at);
     switch (in.op) {
-      case Op::undecoded:  // the first one of a line is decoded now, and executed by the next call
+      // An undecoded instruction ends the line. If it is the first of the line, it is decoded, and
+      // the next call executes it; if `translated`, fetch() decodes it before the next call.
+      case Op::undecoded:
         h.account(bytes_between(first, at), now, done);
         return at != first || translated || decode_at(h, h.pc, in) || trap(h, kFetchFault, h.pc);
       case Op::illegal:

@@ -37,7 +37,7 @@ struct Sum {
   UseCost cost = {};
 };
 
-// A row in which a hart waited, and the index of its sum.
+// A row in which a hart waited, or that is on the critical path, and the index of its sum.
 struct WaitRow {
   uint64_t sum;
   uint64_t pc;
@@ -49,8 +49,9 @@ struct Summary {
   // Sums of the rows within the region of interest, by line and stretch. A row outside the region
   // adds only its share of the critical path.
   std::vector<Sum> sums;
-  std::vector<Sum> others;       // sums of the rows outside the region, by line
-  std::vector<WaitRow> waiting;  // rows in `sums`
+  std::vector<Sum> others;  // sums of the rows outside the region, by line
+  // The rows added to `sums` in which a hart waited, or that are on the critical path.
+  std::vector<WaitRow> waiting;
 };
 Summary summary(const Attribution&, const Stretches&);
 

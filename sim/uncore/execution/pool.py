@@ -12,7 +12,7 @@ which may still return an answer. Workers are killed after LAST_ANSWERS_TIMEOUT_
 signal, when the parent leaves the loop early, or by the kernel when the parent dies.
 
 Workers are forked, so that work and items are in their memory. Processes exchange only the number
-of an item and its answer. Invariant: no worker outlives its parent, and none dies before it.
+of an item and its answer. Invariant: no worker outlives its parent.
 """
 
 from __future__ import annotations

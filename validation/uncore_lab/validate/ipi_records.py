@@ -79,7 +79,8 @@ class IpiRecord(NamedTuple):
     cpu: int
     kind: str
     event: str
-    targets: tuple[int, ...] | None  # CPUs to which the interrupt is sent; None for an entry
+    # CPUs to which the interrupt is sent; None if the record is the entry into a handler
+    targets: tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
