@@ -31,7 +31,7 @@ def test_rates_of_interrupts_with_a_line_shared_inside_and_across_chips_keep_the
 
 
 @pytest.mark.long
-def test_line_that_interrupts_share_on_four_chips_costs_less_than_measured() -> None:
+def test_simulated_cost_of_one_interrupt_line_for_four_chips_is_below_the_measured_cost() -> None:
     """The simulated cost is lower than the measured one (docs/deviations.md). A change of the model
     that removes this deviation must change that page.
     """

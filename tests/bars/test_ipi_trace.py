@@ -109,7 +109,9 @@ def test_only_raise_events_count_as_sends_if_an_arm_trace_has_raises_and_sends(t
     assert not +found.left_out
 
 
-def test_send_events_of_an_arm_trace_without_raises_are_paired(trace: Path) -> None:
+def test_sends_of_an_arm_trace_without_raise_events_are_paired_with_their_entries(
+    trace: Path,
+) -> None:
     lines = [line for line in ARM.splitlines() if "ipi_raise" not in line]
     call = send(11_000, 0, 2, f"{HANDLER}+0x0/0x40")
     assert paired(trace, *lines, call).latencies == [(0, 1, 3000), (0, 2, 5000)]

@@ -46,7 +46,7 @@ def test_trace_record_has_the_interval_since_the_previous_record(trace: Path) ->
     assert (records[-2].ns, records[-1].event) == (None, "PASSIVE_IPI")
 
 
-def test_named_events_tell_later_pipeline_records_and_wakeups_by_another_cpu_apart(
+def test_later_pipeline_records_and_wakeups_by_another_cpu_get_names_of_their_own(
     trace: Path,
 ) -> None:
     names = [event for event, _ in ktr.named(ktr.read(trace))]

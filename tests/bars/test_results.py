@@ -122,7 +122,7 @@ def test_a_missing_file_of_results_is_named(mine: Table) -> None:
         differences(replace(mine, name="other"))
 
 
-def test_bars_on_file_have_the_limits_of_their_experiments_and_hold() -> None:
+def test_every_value_on_file_is_within_the_bound_on_file() -> None:
     for line in load("bars"):
         value, bound = float(line["value"]), float(line["bound"])
         at_least = line["side"] == "at least"

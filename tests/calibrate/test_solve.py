@@ -42,7 +42,7 @@ def test_shared_number_has_one_value_in_all_parts() -> None:
     assert solution.jacobian[:2, 2:] == pytest.approx(0) and solution.jacobian.shape == (5, 4)
 
 
-def test_part_is_evaluated_only_as_often_as_its_own_numbers_need() -> None:
+def test_each_part_is_evaluated_once_and_once_per_number_of_its_own() -> None:
     small: list[int] = []
     large: list[int] = []
     solve([FitPart("a", sums([0.1], small)), FitPart("bcdefg", sums([0.0] * 6, large))], most=1)

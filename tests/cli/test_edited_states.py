@@ -55,7 +55,7 @@ def test_changed_digit_of_the_digest_or_the_size_is_refused(uncore, state):
         assert uncore("run", "--from", "edited").status == 2, position
 
 
-def test_forged_state_without_changes_is_accepted(uncore, state):
+def test_unchanged_state_with_a_recomputed_digest_is_accepted(uncore, state):
     Path("same").write_bytes(forged(state))
     assert uncore("run", "--from", "same").status == 0
 

@@ -283,7 +283,7 @@ def test_columns_named_after_perf_are_sums_over_the_uses_of_a_line():
     }  # fmt: skip
 
 
-def test_variable_that_the_compiler_has_split_is_left_out(uncore):
+def test_lines_are_reported_if_the_compiler_has_split_a_variable(uncore):
     """The compiler keeps only some elements of `fields`, and keeps them in several places."""
     saved(uncore, "ccx:2x2", "layout/hot_structure", "--threads", "2", "--set", "ops=20")
     assert objects(uncore)

@@ -122,7 +122,9 @@ def test_outcome_is_the_same_if_uncore_was_installed_from_a_wheel(unpacked: Path
 
 
 @pytest.mark.bulk
-def test_a_wheel_measures_a_computer_without_other_programs(unpacked: Path, tmp_path: Path) -> None:
+def test_measure_needs_no_program_besides_the_installed_wheel(
+    unpacked: Path, tmp_path: Path
+) -> None:
     """The computer has nothing but the wheel: no program is on PATH. The result is one file."""
     measure = ["-m", "uncore", "measure", "--quick", "--threads", "2", "--output", "back.json"]
     environment = {"PYTHONPATH": str(unpacked), "PATH": "", "HOME": str(tmp_path / "home")}

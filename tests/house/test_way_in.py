@@ -56,7 +56,9 @@ def test_rows_of_quick_tests_name_all_existing_suites_and_no_others() -> None:
         ("new/cli/file.py", []),
     ],
 )
-def test_suites_of_a_path_are_those_of_its_longest_row(path: str, expected: list[str]) -> None:
+def test_suites_of_a_path_are_those_of_the_longest_matching_row_of_touched_toml(
+    path: str, expected: list[str]
+) -> None:
     assert touched.suites([path]) == sorted([*touched.ALWAYS, *expected])
 
 

@@ -132,7 +132,7 @@ def test_jobs_differ_if_their_tables_do_and_not_if_only_comments_do(machine: Pat
     assert topology.load(machine) != first
 
 
-def test_job_of_a_shipped_protocol_contains_only_its_name() -> None:
+def test_job_names_a_shipped_protocol_and_does_not_contain_its_tables() -> None:
     assert "tables" not in runs.job("bus:4", "counter/atomic", 2).document()["machine"]
 
 

@@ -53,7 +53,7 @@ def test_text_proposed_by_a_refusal_completes_the_machine(lack: str, tmp_path: P
     machine_edits.shares(load_text(tmp_path, f"{text}\n{tables}\n"), ops=12)
 
 
-def test_unconnected_part_is_refused_with_the_links_that_connect_it(tmp_path: Path) -> None:
+def test_refusal_of_an_unconnected_part_proposes_links_that_connect_it(tmp_path: Path) -> None:
     text = with_join(CROSSBAR, "socket:3 core:2 thread:1") + f"[system.join]\n{LINKS}\n"
     first, _, more = refusal(write(tmp_path, text)).partition("\n")
     assert "small.toml:25: stop 'socket2.hub' cannot be reached from 'socket0.hub'" in first

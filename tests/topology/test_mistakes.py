@@ -182,7 +182,7 @@ def test_link_to_an_unknown_stop_or_to_its_own_stop_is_refused(tmp_path: Path) -
         load_text(tmp_path, with_join(join.replace("die2", "die0"), tree) + die)
 
 
-def test_links_between_parts_that_nothing_joins_are_refused(tmp_path: Path) -> None:
+def test_link_to_a_part_whose_cores_have_no_join_is_refused(tmp_path: Path) -> None:
     text = SMALL.replace("socket:1", "socket:2").replace("[socket.join]", "[system.join]")
     text = text.replace('inject = "2ns"', 'links = [["socket0", "socket1"]]')
     with pytest.raises(UserError, match=r":12: .*nothing joins the cores of 'socket0'"):
