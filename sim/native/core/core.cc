@@ -45,7 +45,7 @@ void Core::add_thread(Code& code, uint32_t id) {
   if (threads.size() > 1) threads[threads.size() - 2]->next = &thread;
   thread.hart.spin_enabled = job.sleep;
   thread.hart.unsplit_bytes = lines.size.bytes();
-  if (spec.far_atomics) code.pages.distrust();
+  if (spec.far_atomics) code.pages.expect_unreported_writes();
   if (spec.order == CoreSpec::Order::weak) {
     // H3.4: a load reads the bytes of a doubleword at one time.
     thread.hart.unsplit_bytes = kWordBytes;
@@ -159,7 +159,7 @@ void Core::leave(Thread& thread, Time now) {
 }
 
 void Core::run_thread(const Turns::Turn& turn) {
-  if (Thread& thread = *turn.thread; thread.reservation.tries) {
+  if (Thread& thread = *turn.thread; thread.reservation.next_try) {
     const Turns::RunningScope executing(turns, thread);
     return waiting.attempt(thread, thread.hart.clock);
   }
@@ -261,7 +261,7 @@ void Core::interrupt(const Interrupts::Pending& pending, Time now) {
   const unsigned bit = context.job.boot.present ? pending.bit - 2 : pending.bit;
   thread.hart.interrupt(bit, pending.level);
   // H7: an interrupt ends a delay early. The guest's loop then delays for the remaining time.
-  if (thread.mode == Thread::Mode::running && !thread.reservation.tries &&
+  if (thread.mode == Thread::Mode::running && !thread.reservation.next_try &&
       thread.hart.clock == thread.delayed_until && thread.hart.clock > now &&
       thread.hart.interruptible())
     thread.hart.clock = now;

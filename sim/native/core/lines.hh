@@ -170,7 +170,7 @@ class Lines {
   // Called when observation begins in the middle of a run. From then on a kernel has no recent
   // lines. A workload's recent lines are in the large table, which its interpreter searches after
   // the small one.
-  void observe() {
+  void begin_observation() {
     if (large_table_ && !large_table_too_)
       has_recent_ = false;
     else

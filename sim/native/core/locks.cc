@@ -29,7 +29,7 @@ bool Locks::try_begin(Thread& thread, const Line& line, Time now) const {
   const bool locked = line.locked_until > now;
   thread.reservation.restarts |= locked;
   // At `now` + 2 the probe or hart that must go first has tried, because it tries at `now` + 1.
-  thread.reservation.tries = locked ? line.locked_until : now + 2;
+  thread.reservation.next_try = locked ? line.locked_until : now + 2;
   return false;
 }
 
@@ -38,7 +38,8 @@ Time Locks::take_restart_cost(Thread& thread) const {
 }
 
 bool Locks::anybody_waits() const {
-  return std::ranges::any_of(core_.threads, [](const auto& t) { return t->reservation.tries > 0; });
+  return std::ranges::any_of(core_.threads,
+                             [](const auto& t) { return t->reservation.next_try > 0; });
 }
 
 bool Locks::concern_nobody(const Thread& thread) const {
@@ -51,7 +52,7 @@ bool Locks::concern_nobody(const Thread& thread) const {
 bool Locks::is_behind(const Thread& thread, uint64_t number, Time now) const {
   const Time since = thread.pending.kind == Access::Kind::none ? now : thread.pending.since;
   return std::ranges::any_of(core_.threads, [&](const auto& t) {
-    return t->reservation.tries && t->pending.line == number &&
+    return t->reservation.next_try && t->pending.line == number &&
            std::tie(t->pending.since, t->index) < std::tie(since, thread.index);
   });
 }
@@ -101,8 +102,8 @@ void Locks::end_lock(Thread& thread, Time now) {
   if (!line || line->locked_until <= now) return;
   line->locked_until = now;
   for (const auto& t : core_.threads) {
-    if (t->reservation.tries <= now + 1 || t->pending.line != number) continue;
-    t->reservation.tries = t->hart.clock = now + 1;
+    if (t->reservation.next_try <= now + 1 || t->pending.line != number) continue;
+    t->reservation.next_try = t->hart.clock = now + 1;
     core_.turns.let_run(*t);
   }
   core_.probes.lock_ended(*line, now);

@@ -23,7 +23,7 @@ class Locks {
   explicit Locks(Core& core) : core_(core) {}
 
   // C6.3: returns true if an atomic may begin on a line that the core holds alone. If not, the hart
-  // waits for the line's holder (C9), or tries again at `reservation.tries`, which this sets.
+  // waits for the line's holder (C9), or tries again at `reservation.next_try`, which this sets.
   bool try_begin(Thread& thread, const Line& line, Time now) const;
   Time take_restart_cost(Thread& thread) const;  // C6.5: returns the additional time of the atomic
   bool anybody_waits() const;  // returns true if a hart waits for the end of a lock

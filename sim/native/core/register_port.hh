@@ -17,11 +17,11 @@ class RegisterPort {
   void set_timer(uint64_t when) { write_register({Register::Kind::mtimecmp, port().id}, when); }
   uint64_t timer() { return read_register({Register::Kind::mtimecmp, port().id}); }
 
-  bool get_external(unsigned csr, uint64_t& value) {
-    return interrupts().get_external(port().id, csr, value);
+  bool read_imsic_csr(unsigned csr, uint64_t& value) {
+    return interrupts().read_imsic_csr(port().id, csr, value);
   }
-  bool set_external(unsigned csr, uint64_t value) {
-    const auto pending = interrupts().set_external(port().id, csr, value);
+  bool write_imsic_csr(unsigned csr, uint64_t value) {
+    const auto pending = interrupts().write_imsic_csr(port().id, csr, value);
     if (pending) port().core.interrupt(*pending, port().hart.clock);
     return pending.has_value();
   }
@@ -32,7 +32,7 @@ class RegisterPort {
   }
   std::optional<Register> register_of(uint64_t address) const {
     const auto target = interrupts().register_of(address);
-    return target && target->kind == Register::Kind::order ? std::nullopt : target;
+    return target && target->kind == Register::Kind::fence ? std::nullopt : target;
   }
   bool is_local(Register r) const { return interrupts().is_local(r, port().core.agent); }
   uint64_t read_register(Register r) { return interrupts().read(r, port().id, port().hart.clock); }

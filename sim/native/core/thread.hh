@@ -78,7 +78,9 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   // a lock.
   bool executes() const { return mode == Mode::running || mode == Mode::spinning; }
   // Returns true if the hart's next step is to execute instructions.
-  bool executes_next() const { return mode == Mode::running && !reservation.tries && !in_kernel; }
+  bool executes_next() const {
+    return mode == Mode::running && !reservation.next_try && !in_kernel;
+  }
 
   // The port (hart/port.hh), together with IssuingPort and RegisterPort. `try_load`, `try_store`,
   // `try_reserve` and `try_end_lock` are the fast path: each performs its operation, or returns

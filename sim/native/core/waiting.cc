@@ -40,7 +40,7 @@ Thread* Waiting::next_waiter(uint64_t number, const Thread* previous) const {
 
 void Waiting::attempt(Thread& thread, Time now) {
   if (thread.pending.kind == Access::Kind::none) return;
-  thread.reservation.tries = 0;
+  thread.reservation.next_try = 0;
   Outcome out;
   const Time resumes = std::max(now, thread.hart.clock);
   if (!core_.lsu.perform(thread, thread.pending, resumes, out))
@@ -55,9 +55,9 @@ void Waiting::attempt(Thread& thread, Time now) {
 // Makes the hart wait for memory, or schedules its next try if a lock delays the access (C6.6).
 void Waiting::begin_wait(Thread& thread, Time now, uint32_t causing_hart) {
   if (thread.mode == Thread::Mode::stopped) return;
-  const Time tries = thread.reservation.tries;
-  thread.mode = tries ? Thread::Mode::running : Thread::Mode::waiting;
-  if (tries) thread.hart.clock = tries;
+  const Time next_try = thread.reservation.next_try;
+  thread.mode = next_try ? Thread::Mode::running : Thread::Mode::waiting;
+  if (next_try) thread.hart.clock = next_try;
   core_.turns.share_issue(now, causing_hart);
 }
 

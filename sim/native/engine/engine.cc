@@ -253,7 +253,7 @@ void Engine::observe() {
   context_of_cores.attribution = attribution.get();
   for (const auto& core : cores) {
     core->observed.begin(attribution.get());
-    core->lines.observe();
+    core->lines.begin_observation();
   }
   for (const Thread* thread : threads) {
     for (std::size_t n = thread->buffer.size(); n > 0; --n)

@@ -21,12 +21,12 @@
 
 namespace uncore {
 
-inline constexpr uint64_t kOrders = 0x02100000;
+inline constexpr uint64_t kFenceRegisters = 0x02100000;
 
 struct Register {
-  enum class Kind : uint8_t { msip, mtimecmp, mtime, uart, set, send, order, file, aplic, serial };
+  enum class Kind : uint8_t { msip, mtimecmp, mtime, uart, set, send, fence, file, aplic, serial };
   Kind kind = Kind::msip;
-  uint32_t index = 0;  // msip, mtimecmp, file, order: the hart; set: the word; others: the byte
+  uint32_t index = 0;  // msip, mtimecmp, file, fence: the hart; set: the word; others: the byte
 
   // Returns the hart at whose core the register is.
   constexpr uint32_t hart() const {

@@ -35,7 +35,7 @@ class CodePages {
   void add(Mmu<Instruction>& mmu) { mmus_.push_back(&mmu); }
   // Called if some writes are not reported when they become visible (C8). Then each fence.i ages
   // all pages.
-  void distrust() { trusts_ = false; }
+  void expect_unreported_writes() { writes_are_reported_ = false; }
 
   // Returns the decoded code of a page; aged code is dropped first. The array stays at its address.
   Instruction* enter(uint64_t number) {
@@ -71,8 +71,8 @@ class CodePages {
   // Performs a fence.i: ages the pages that were written. Returns the number of calls so far that
   // have aged code.
   uint64_t age_written_pages() {
-    agings_ += !trusts_ || !written_.empty();
-    agings_of_all_pages_ += !trusts_;
+    agings_ += !writes_are_reported_ || !written_.empty();
+    agings_of_all_pages_ += !writes_are_reported_;
     for (Page* const page : written_) {
       page->holds = page->written = false;
       ++page->age;
@@ -102,7 +102,7 @@ class CodePages {
   std::unordered_map<uint64_t, Page> pages_;
   std::vector<Page*> written_;
   std::vector<Mmu<Instruction>*> mmus_;
-  bool trusts_ = true;
+  bool writes_are_reported_ = true;
   uint64_t agings_of_all_pages_ = 0, agings_ = 0;
 };
 

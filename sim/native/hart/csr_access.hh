@@ -43,7 +43,7 @@ void set_timer(Hart<Port>& h, uint64_t when) {
 // The supervisor's external interrupts (Ssaia), if the port has an interrupt file.
 template <class Port>
 constexpr bool kHasImsic =
-    requires(Port& port, unsigned number, uint64_t& value) { port.get_external(number, value); };
+    requires(Port& port, unsigned number, uint64_t& value) { port.read_imsic_csr(number, value); };
 
 template <class Port>
 bool has_imsic(const Hart<Port>& h) {
@@ -51,12 +51,12 @@ bool has_imsic(const Hart<Port>& h) {
 }
 template <class Port>
 bool read_imsic(const Hart<Port>& h, unsigned number, uint64_t& value) {
-  if constexpr (kHasImsic<Port>) return has_imsic(h) && h.port.get_external(number, value);
+  if constexpr (kHasImsic<Port>) return has_imsic(h) && h.port.read_imsic_csr(number, value);
   return false;
 }
 template <class Port>
 bool write_imsic(Hart<Port>& h, unsigned number, uint64_t value) {
-  if constexpr (kHasImsic<Port>) return has_imsic(h) && h.port.set_external(number, value);
+  if constexpr (kHasImsic<Port>) return has_imsic(h) && h.port.write_imsic_csr(number, value);
   return false;
 }
 template <class Port>

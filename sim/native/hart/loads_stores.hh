@@ -59,10 +59,11 @@ uint8_t first_half(const Hart<Port>& h, uint64_t address) {
   return static_cast<uint8_t>(h.unsplit_bytes - address % h.unsplit_bytes);
 }
 
-// Sets `part` to the physical address of the present half. Checks the rights of both halves before
-// the first is accessed.
+// Sets `half_address` to the physical address of the present half. Checks the rights of both halves
+// before the first is accessed.
 template <class Port>
-Reach reach_half(Hart<Port>& h, uint64_t address, unsigned size, Right right, uint64_t& part) {
+Reach reach_half(Hart<Port>& h, uint64_t address, unsigned size, Right right,
+                 uint64_t& half_address) {
   const unsigned first = first_half(h, address), rest = size - first;
   uint64_t low = address, high = address + first;
   if (h.translation) {
@@ -71,17 +72,17 @@ Reach reach_half(Hart<Port>& h, uint64_t address, unsigned size, Right right, ui
   }
   if (low < h.ram_begin || high < h.ram_begin) return misaligned(right);
   if (!h.port.mapped(low, first) || !h.port.mapped(high, rest)) return access_fault(right);
-  part = h.halfway() ? high : low;
+  half_address = h.halfway() ? high : low;
   return {};
 }
 
 template <class Port>
 bool load_halves(Hart<Port>& h, uint64_t address, unsigned size, Landing to) {
-  uint64_t part = 0, value = 0;
-  if (const Reach reach = reach_half(h, address, size, Right::read, part); !reach)
+  uint64_t half_address = 0, value = 0;
+  if (const Reach reach = reach_half(h, address, size, Right::read, half_address); !reach)
     return trap_unreached(h, reach, address);
   to.first = first_half(h, address);
-  const Answer answer = h.port.load(part, h.halfway() ? size - to.first : to.first, value);
+  const Answer answer = h.port.load(half_address, h.halfway() ? size - to.first : to.first, value);
   if (answer != Answer::now) return finish(h, answer, to, kLoadFault, address, 0);
   land_half(h, to, value);
   return true;
@@ -89,14 +90,15 @@ bool load_halves(Hart<Port>& h, uint64_t address, unsigned size, Landing to) {
 
 template <class Port>
 bool store_halves(Hart<Port>& h, uint64_t address, unsigned size, uint64_t value, uint8_t length) {
-  uint64_t part = 0;
-  if (const Reach reach = reach_half(h, address, size, Right::write, part); !reach)
+  uint64_t half_address = 0;
+  if (const Reach reach = reach_half(h, address, size, Right::write, half_address); !reach)
     return trap_unreached(h, reach, address);
   Landing to{kSink, kSink, 8, length};
   to.first = first_half(h, address);
   const unsigned first_bytes = h.access.half.size,
                  bytes = first_bytes ? size - first_bytes : to.first;
-  const Answer answer = h.port.store(part, bytes, zero_extend(value >> 8 * first_bytes, bytes));
+  const Answer answer =
+      h.port.store(half_address, bytes, zero_extend(value >> 8 * first_bytes, bytes));
   if (answer != Answer::now) return finish(h, answer, to, kStoreFault, address, 0);
   land_half(h, to, 0);
   return true;

@@ -38,7 +38,7 @@ class Translation {
   Reach walk(uint64_t address, Right right);
   void begin_walk(uint64_t page, Right right);
   Reach step();
-  std::optional<Reach> follow();
+  std::optional<Reach> interpret_entry();
   void others_see();
 
   Hart<Port>& h_;
@@ -100,7 +100,7 @@ Reach Translation<Port>::walk(uint64_t address, Right right) {
     if (!w.answered)
       if (const Reach reach = step(); !reach) return reach;
     w.answered = false;
-    if (const auto end = follow()) {
+    if (const auto end = interpret_entry()) {
       w.active = false;
       return *end;
     }
@@ -142,7 +142,7 @@ Reach Translation<Port>::step() {
 // Interprets the value that the walk's access returned. Returns nothing if the walk continues,
 // Reach{} if the TLB has the page now, else a page fault.
 template <class Port>
-std::optional<Reach> Translation<Port>::follow() {
+std::optional<Reach> Translation<Port>::interpret_entry() {
   Walk& w = mmu.walk;
   const bool updated = w.updates && w.value == w.pte.bits;
   if (w.updates && !updated) {  // another hart has changed the entry, so it is read again

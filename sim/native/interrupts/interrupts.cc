@@ -20,7 +20,7 @@ std::optional<Register> Interrupts::register_of(uint64_t address) const {
     K kind;
     uint64_t base, each, count;
   } map[] = {
-      {K::order, kOrders, 4, agents_.harts()},
+      {K::fence, kFenceRegisters, 4, agents_.harts()},
       {K::file, boot_.files, kFileBytes, agents_.harts()},
       {K::aplic, boot_.aplic, 1, kAplicBytes},
       {K::serial, UC_UART_BASE, 1, 8},
@@ -101,12 +101,12 @@ Interrupts::Effect Interrupts::expired(uint32_t hart, Time now) {
 
 // --- a kernel's devices (rule P7) ----------------------------------------------------------------
 
-bool Interrupts::get_external(uint32_t hart, unsigned csr, uint64_t& value) const {
+bool Interrupts::read_imsic_csr(uint32_t hart, unsigned csr, uint64_t& value) const {
   return !files_.empty() && files_[hart].read(csr, value);
 }
 
-std::optional<Interrupts::Pending> Interrupts::set_external(uint32_t hart, unsigned csr,
-                                                            uint64_t value) {
+std::optional<Interrupts::Pending> Interrupts::write_imsic_csr(uint32_t hart, unsigned csr,
+                                                               uint64_t value) {
   if (files_.empty() || !files_[hart].write(csr, value)) return std::nullopt;
   return external(hart);
 }
@@ -151,7 +151,7 @@ Interrupts::Effect Interrupts::arrived(Packet& packet, Time now) {
     const auto pending = write(p.target, p.value, p.reader, now);
     return pending ? Effect{*pending} : Effect{};
   }
-  const bool orders = p.target.kind == Register::Kind::order;
+  const bool orders = p.target.kind == Register::Kind::fence;
   network_.send_register(Device::value, p.target, orders ? 0 : read(p.target, p.reader, now),
                          p.message.to, agents_.core_of(p.reader), p.reader, now);
   if (orders) return Order{p.target.index, p.reader};

@@ -73,8 +73,8 @@ class Interrupts {
 
   // These access the CSRs of a hart's interrupt file. They return false or nothing if it has no
   // such CSR.
-  bool get_external(uint32_t hart, unsigned csr, uint64_t& value) const;
-  std::optional<Pending> set_external(uint32_t hart, unsigned csr, uint64_t value);
+  bool read_imsic_csr(uint32_t hart, unsigned csr, uint64_t& value) const;
+  std::optional<Pending> write_imsic_csr(uint32_t hart, unsigned csr, uint64_t value);
   // sent() is the number of messages that harts have sent to a hart's interrupt file; taken() is
   // the number of devices' messages that the hart has taken from it.
   uint64_t sent(uint32_t hart) const { return hart < sent_.size() ? sent_[hart] : 0; }

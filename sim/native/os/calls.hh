@@ -18,9 +18,9 @@ namespace uncore::calls {
 
 constexpr uint64_t kClockRealtime = 0, kClockMonotonic = 1;
 // Reads a timespec at `from`, which is `relative` to now or an absolute time of `clock`, and sets
-// `then` to this time on the hart's clock, in ps. On the realtime clock, simulated time 0 is the
+// `time` to this time on the hart's clock, in ps. On the realtime clock, simulated time 0 is the
 // beginning of 2026, on the monotonic ones kUptime (K11, time_calls.cc).
-Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then);
+Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& time);
 // Reads a timespec at `from` as a duration in ps.
 Work read_duration(Linux& os, Task& t, uint64_t from, Time& duration);
 

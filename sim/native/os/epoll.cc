@@ -212,7 +212,7 @@ std::vector<EpollEvent> Epoll::take(const Task& t, std::size_t max_items) {
 EpollRef epoll_at(Linux& os, uint64_t descriptor) { return os.files.at(descriptor).as<Epoll>(); }
 
 // Sets the wanted events of an item, and polls its file at once, because it may be ready already.
-Work want(Linux& os, Task& t, EpollRef epoll, ItemRef item, EpollEvent event) {
+Work set_wanted_events(Linux& os, Task& t, EpollRef epoll, ItemRef item, EpollEvent event) {
   item->wanted = event;
   item->wanted.events |= POLLERR | POLLHUP;  // always reported, until EPOLLONESHOT clears them
   if (!item->ready(t)) co_return 0;
@@ -236,7 +236,7 @@ Work add(Linux& os, Task& t, EpollRef epoll, uint32_t descriptor, OpenFileRef fi
     epoll->remove(item);
     co_return -EINVAL;
   }
-  co_return co_await want(os, t, epoll, item, event);
+  co_return co_await set_wanted_events(os, t, epoll, item, event);
 }
 
 Work wait(Linux& os, Task& t, Time until) {
@@ -296,7 +296,7 @@ Work epoll_ctl(Linux& os, Task& t) {
   if (!item) co_return -ENOENT;
   if (operation == EPOLL_CTL_MOD) {
     if (item->wanted.events & EPOLLEXCLUSIVE) co_return -EINVAL;
-    co_return co_await want(os, t, epoll, item, event);
+    co_return co_await set_wanted_events(os, t, epoll, item, event);
   }
   epoll->remove(item);
   co_return 0;

@@ -15,8 +15,8 @@ std::size_t FileData::read(uint64_t offset, std::span<uint8_t> to) const {
     if (const auto page = pages_.find(from / kPage); page != pages_.end()) {
       std::copy_n(page->second.begin() + static_cast<std::ptrdiff_t>(in_page), part, into);
     } else {
-      const std::string_view given = given_.substr(std::min<uint64_t>(from, given_.size()), part);
-      std::fill(std::copy(given.begin(), given.end(), into), into + part, uint8_t{0});
+      const std::string_view initial = given_.substr(std::min<uint64_t>(from, given_.size()), part);
+      std::fill(std::copy(initial.begin(), initial.end(), into), into + part, uint8_t{0});
     }
     num_read += part;
   }
@@ -26,9 +26,9 @@ std::size_t FileData::read(uint64_t offset, std::span<uint8_t> to) const {
 FileData::Page& FileData::page(uint64_t number) {
   const auto [at, made] = pages_.try_emplace(number);
   if (made) {
-    const std::string_view given =
+    const std::string_view initial =
         given_.substr(std::min<uint64_t>(number * kPage, given_.size()), kPage);
-    std::fill(std::copy(given.begin(), given.end(), at->second.begin()), at->second.end(),
+    std::fill(std::copy(initial.begin(), initial.end(), at->second.begin()), at->second.end(),
               uint8_t{0});
     *written_bytes_ += kPage;
   }

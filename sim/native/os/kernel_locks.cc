@@ -32,15 +32,15 @@ Work SpinLocks::lock(Flow& by, uint64_t word) const {
 }
 
 Work SpinLocks::wait_in_queue(Flow& by, uint64_t word) const {
-  const uint64_t own = by.hart + 1, node = node_of(own);
+  const uint64_t own_number = by.hart + 1, node = node_of(own_number);
   co_await by.store(node, 8, 0);
-  const uint64_t former = co_await by.amo(Amo::swap, word + kTailBytes, kTailBytes, own);
+  const uint64_t former = co_await by.amo(Amo::swap, word + kTailBytes, kTailBytes, own_number);
   if (former) {
-    co_await by.store(node_of(former) + kNext, 4, own);
+    co_await by.store(node_of(former) + kNext, 4, own_number);
     co_await wait_for(by, node + kFirst);
   }
   co_await wait_while(by, word, kHeld | kPending);
-  const uint64_t only_this_hart = own << kTailShift;
+  const uint64_t only_this_hart = own_number << kTailShift;
   const uint64_t seen = co_await by.amo(Amo::cas, word, 4, kHeld, only_this_hart);
   if (seen == only_this_hart) co_return 0;
   co_await by.store(word, 1, kHeld);

@@ -44,9 +44,9 @@ class SpinLocks {
   Work wait_in_queue(Flow& by, uint64_t word) const;
   Work wait_while(Flow& by, uint64_t address, uint64_t bits) const;
   Work wait_for(Flow& by, uint64_t address) const;
-  // Returns the address of a hart's queue node. `own` is the hart's number plus one.
-  uint64_t node_of(uint64_t own) const {
-    return kernel_lines::lock_node(static_cast<uint32_t>(own - 1), line_);
+  // Returns the address of a hart's queue node. `own_number` is the hart's number plus one.
+  uint64_t node_of(uint64_t own_number) const {
+    return kernel_lines::lock_node(static_cast<uint32_t>(own_number - 1), line_);
   }
 
   const unsigned line_;

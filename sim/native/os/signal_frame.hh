@@ -22,8 +22,8 @@ struct SignalFrame {
   uint64_t registers[32];  // pc, x1 to x31
   uint64_t floating[66];   // f0 to f31, fcsr
 
-  static constexpr unsigned kContext = 128;   // offset of the ucontext_t in bytes
-  static constexpr unsigned kFcsrIndex = 32;  // index of fcsr in `floating`
+  static constexpr unsigned kContextOffset = 128;  // offset of the ucontext_t in bytes
+  static constexpr unsigned kFcsrIndex = 32;       // index of fcsr in `floating`
 
   static Info info_of(const SignalInfo& signal) {
     return {.number = static_cast<int32_t>(signal.number),

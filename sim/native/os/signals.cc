@@ -157,7 +157,7 @@ Work Signals::enter(Task& t, SignalInfo info, Action action) {
   if (action.flags & SA_RESETHAND) actions_[info.number] = {};
   uint64_t* const x = t.x();
   x[1] = context_.process().returns, x[kStackPointer] = stack;  // ra: code that calls rt_sigreturn
-  x[10] = info.number, x[11] = stack, x[12] = stack + SignalFrame::kContext;
+  x[10] = info.number, x[11] = stack, x[12] = stack + SignalFrame::kContextOffset;
   t.thread->hart.pc = action.handler;
   const uint64_t itself = action.flags & SA_NODEFER ? 0 : signal_bit(info.number);
   co_return co_await block(t, t.blocked | action.mask | itself);

@@ -28,7 +28,7 @@ enum : uint32_t { kRights = 1, kSenderCredentials = 2 };  // SCM_
 constexpr std::size_t kLongestAddress = 128;              // struct sockaddr_storage
 constexpr std::size_t kLongestUnix = 110;                 // struct sockaddr_un
 constexpr std::size_t kInternetBytes = 16;                // struct sockaddr_in
-constexpr uint64_t kFlags = O_NONBLOCK | O_CLOEXEC;
+constexpr uint64_t kDescriptorFlags = O_NONBLOCK | O_CLOEXEC;
 constexpr uint64_t kSocketLevel = 1, kLastOption = 84;  // SOL_SOCKET, SO_INQ
 
 SocketRef socket_at(Linux& os, uint64_t descriptor) { return os.files.at(descriptor).as<Socket>(); }
@@ -38,7 +38,7 @@ int64_t no_socket(Linux& os, uint64_t descriptor) {
 
 bool has_known_flags(uint64_t type) {
   constexpr uint64_t kTypeMask = 15;  // SOCK_TYPE_MASK
-  return (static_cast<uint32_t>(type) & ~(kTypeMask | kFlags)) == 0;
+  return (static_cast<uint32_t>(type) & ~(kTypeMask | kDescriptorFlags)) == 0;
 }
 int64_t may_make(uint32_t family, uint32_t type, uint32_t protocol) {
   constexpr uint64_t kTypeMask = 15, kTcp = 6, kUdp = 17;  // SOCK_TYPE_MASK, IPPROTO_TCP, _UDP
@@ -59,7 +59,7 @@ int64_t may_make(uint32_t family, uint32_t type, uint32_t protocol) {
 
 // Creates a socket. SOCK_RAW of AF_UNIX means SOCK_DGRAM, as in Linux.
 SocketRef make(uint64_t family, uint64_t type) {
-  const auto kind = static_cast<uint32_t>(type & ~kFlags);
+  const auto kind = static_cast<uint32_t>(type & ~kDescriptorFlags);
   return std::make_shared<Socket>(static_cast<uint16_t>(family), kind == kRaw ? kDatagram : kind,
                                   type & O_NONBLOCK);
 }
@@ -398,7 +398,7 @@ Work listen(Linux& os, Task& t) {
 Work accept4(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!os.files.at(t.args[0])) co_return -EBADF;
-  if (static_cast<uint32_t>(t.args[3]) & ~kFlags) co_return -EINVAL;
+  if (static_cast<uint32_t>(t.args[3]) & ~kDescriptorFlags) co_return -EINVAL;
   if (!os.files.has_room(os.limits.descriptors())) co_return -EMFILE;
   if (!socket) co_return -ENOTSOCK;
   if (!socket->listens) co_return socket->type == kDatagram ? -EOPNOTSUPP : -EINVAL;

@@ -111,9 +111,9 @@ Work read_duration(Linux& os, Task& t, uint64_t from, Time& duration) {
   co_return co_await read_since(os, t, from, 0, duration);
 }
 
-Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then) {
-  const int64_t error = co_await read_since(os, t, from, relative ? 0 : start_of(clock), then);
-  if (error == 0 && relative && then != kNever) then = later(t.now(), then);
+Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& time) {
+  const int64_t error = co_await read_since(os, t, from, relative ? 0 : start_of(clock), time);
+  if (error == 0 && relative && time != kNever) time = later(t.now(), time);
   co_return error;
 }
 

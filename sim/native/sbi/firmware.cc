@@ -23,7 +23,7 @@ constexpr uint64_t kCounters = 7;
 
 // Returns the address of a hart's register for remote fences (guest/registers.hh). Only the
 // firmware reads it: the read makes that hart perform the fence that the reader has requested.
-constexpr uint64_t order_of(uint32_t hart) { return kOrders + 4 * uint64_t{hart}; }
+constexpr uint64_t fence_register_of(uint32_t hart) { return kFenceRegisters + 4 * uint64_t{hart}; }
 
 }  // namespace
 
@@ -262,7 +262,7 @@ Work Firmware::order(Cpu& cpu, uint64_t function, Answer& answer) {
   if (function == SFENCE_VMA_ASID) cpu.order.asid = static_cast<uint16_t>(x[14]);
   for (const uint32_t hart : harts(x)) {
     if (cpus_[hart].state != State::started) continue;
-    co_await cpu.flow.ask(order_of(hart));
+    co_await cpu.flow.ask(fence_register_of(hart));
   }
   co_return 0;
 }

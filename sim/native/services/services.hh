@@ -22,7 +22,7 @@ class Services {
  public:
   // `queue` gives the engine's time; a hart's clock may be ahead of it.
   Services(uint32_t harts, const EventQueue& queue, FunctionalMemory& memory)
-      : queue_(queue), memory_(memory), of_hart_(harts), stored_(harts) {}
+      : queue_(queue), memory_(memory), of_hart_(harts), kept_markers_(harts) {}
 
   // Performs the semihosting call in a hart's registers `x`. Returns the exit code if the call ends
   // the run.
@@ -56,20 +56,20 @@ class Services {
 
  private:
   struct Kept {
-    MarkerEffect marked;
+    MarkerEffect effect;
     unsigned code;
     Time clock;
   };
   void take(const Kept& marker);
-  static std::optional<Time> delay(const MarkerEffect& marked) {
-    if (!marked.delay) return std::nullopt;
-    return *marked.delay * 1000;  // from ns to ps
+  static std::optional<Time> delay(const MarkerEffect& effect) {
+    if (!effect.delay) return std::nullopt;
+    return *effect.delay * 1000;  // from ns to ps
   }
 
   const EventQueue& queue_;
   FunctionalMemory& memory_;
   std::vector<Operations> of_hart_;
-  std::vector<std::vector<Kept>> stored_;  // index: hart; the markers that keep() has stored
+  std::vector<std::vector<Kept>> kept_markers_;  // index: hart; the markers that keep() has stored
   uint64_t operations_ = 0;
   bool begun_ = false;
   Latencies latencies_;
@@ -79,20 +79,20 @@ class Services {
 
 inline std::optional<Time> Services::mark(uint32_t hart, unsigned code, uint64_t value,
                                           Time clock) {
-  const MarkerEffect marked = of_hart_[hart].mark(code, value, clock);
-  take({marked, code, clock});
-  return delay(marked);
+  const MarkerEffect effect = of_hart_[hart].mark(code, value, clock);
+  take({effect, code, clock});
+  return delay(effect);
 }
 
 inline std::optional<Time> Services::keep(uint32_t hart, unsigned code, uint64_t value,
                                           Time clock) {
-  const MarkerEffect marked = of_hart_[hart].mark(code, value, clock);
-  if (marked.operations || begins(code)) stored_[hart].push_back({marked, code, clock});
-  return delay(marked);
+  const MarkerEffect effect = of_hart_[hart].mark(code, value, clock);
+  if (effect.operations || begins(code)) kept_markers_[hart].push_back({effect, code, clock});
+  return delay(effect);
 }
 
 inline void Services::take_kept() {
-  for (auto& of_hart : stored_) {
+  for (auto& of_hart : kept_markers_) {
     for (const Kept& marker : of_hart) take(marker);
     of_hart.clear();
   }
@@ -101,15 +101,15 @@ inline void Services::take_kept() {
 // Applies a marker's effects on data that all harts share. The result does not depend on the order
 // in which markers are applied.
 inline void Services::take(const Kept& marker) {
-  const auto& [marked, code, clock] = marker;
-  if (marked.operations) progress_ = queue_.now();
-  operations_ += marked.operations;
+  const auto& [effect, code, clock] = marker;
+  if (effect.operations) progress_ = queue_.now();
+  operations_ += effect.operations;
   begun_ |= begins(code);
   if (code == UC_MARK_ROI_ON) pace_.record_entry(clock);
   if (code == UC_MARK_ROI_OFF) pace_.record_exit(clock);
-  if (!marked.latency) return;
-  latencies_.add(*marked.latency, marked.operations);
-  pace_.done(clock, marked.operations, *marked.latency);
+  if (!effect.latency) return;
+  latencies_.add(*effect.latency, effect.operations);
+  pace_.done(clock, effect.operations, *effect.latency);
 }
 
 }  // namespace uncore

@@ -46,7 +46,7 @@ _TOOLCHAIN_PATTERN = re.compile(
 # Matches prefixes to remove. build.py compiles in the compiler's folder and removes the user's
 # folder, so a path of the user begins with the compiler's folder, and a path of the compiler with
 # the folders above that.
-_COMPILED_IN_PATTERN = re.compile(r"^.*/ziglang/(?!lib/)|^.*/(?=ziglang/lib/)")
+_REMOVED_PREFIX_PATTERN = re.compile(r"^.*/ziglang/(?!lib/)|^.*/(?=ziglang/lib/)")
 
 _HEADER_PATTERN = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|inc|inl|ipp|tcc|tpp)$")
 
@@ -117,14 +117,14 @@ class Frames:
     @cached_property
     def _folders(self) -> set[str]:
         """Folders of the source files that were compiled."""
-        sources = (_COMPILED_IN_PATTERN.sub("", path) for path in self._program.compiled)
+        sources = (_REMOVED_PREFIX_PATTERN.sub("", path) for path in self._program.compiled)
         return {_folder(path) for path in sources if is_user_source(path)}
 
     def _find_frames(self, pc: int) -> tuple[Frame, ...]:
         table = pc >= self._lowest and self._table
         entries = table.lookup(pc - self._lowest) if table else ()
         frames = tuple(
-            Frame(demangled(f.symbol), _COMPILED_IN_PATTERN.sub("", f.full_path), f.line)
+            Frame(demangled(f.symbol), _REMOVED_PREFIX_PATTERN.sub("", f.full_path), f.line)
             for f in entries
             if f.full_path
         )

@@ -248,8 +248,8 @@ class Program:
                 zeroed.append((address, patch))
         if not zeroed:
             return bytes(data)
-        first, (last, end) = min(zeroed)[0], max(zeroed)
-        tail = bytearray(last + len(end) - first)
+        first, (last, last_patch) = min(zeroed)[0], max(zeroed)
+        tail = bytearray(last + len(last_patch) - first)
         for address, patch in zeroed:
             tail[address - first : address - first + len(patch)] = patch
         return elf.split(bytes(data), first, bytes(tail))

@@ -63,7 +63,7 @@ LINE_LATENCY, IPI_LATENCY = "one-way latency", "one-way IPI latency"
 NO_TIME_LIMIT = {"max_time": "none"}
 MAX_PAIRS_PER_RUN = 2016  # the pairs of 64 harts
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
-HARTS_REDRAWN = 200  # number of bootstrap samples: harts drawn again from the sample
+BOOTSTRAP_SAMPLES = 200  # number of times that harts are drawn again from the sample
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Matrix(Framed):
             ]
         )
         generator = np.random.default_rng(0)
-        samples = generator.integers(len(self.harts), size=(HARTS_REDRAWN, len(self.harts)))
+        samples = generator.integers(len(self.harts), size=(BOOTSTRAP_SAMPLES, len(self.harts)))
         ranges = {}
         for name in self._classes(self.ns):
             pairs = (distances == name) & ~np.isnan(cells)

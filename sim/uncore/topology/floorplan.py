@@ -49,7 +49,7 @@ def parse_map(text: str, members: int) -> Floorplan:
                 plan.spots.append((x, y))
                 for agent in word.split("+"):
                     _place_agent(plan, agent, (x, y))
-    _complete_plan(plan, members)
+    _check_plan(plan, members)
     return plan
 
 
@@ -73,7 +73,7 @@ def _place_agent(plan: Floorplan, agent: str, spot: Spot) -> None:
         plan.bridges.setdefault(agent, []).append(spot)
 
 
-def _complete_plan(plan: Floorplan, members: int) -> None:
+def _check_plan(plan: Floorplan, members: int) -> None:
     for number in range(members):
         if number not in plan.members:
             raise UnitError(f"member {number} is not in the map; expected 0 to {members - 1}")

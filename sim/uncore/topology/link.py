@@ -19,9 +19,9 @@ from uncore.topology.schema import (
 )
 
 GRIDS = ("ladder", "mesh", "torus", "quadrants")
-JOINS_WITH_PLAN = ("ring", "two-rings", *GRIDS)  # kinds of join that may have a `map`
+JOINS_WITH_MAP = ("ring", "two-rings", *GRIDS)  # kinds of join that may have a `map`
 # kinds of join in which members are not at the stops, but linked to them
-JOINS_WITH_ATTACHMENT = ("bus", *JOINS_WITH_PLAN)
+JOINS_WITH_ATTACHMENT = ("bus", *JOINS_WITH_MAP)
 MAX_CROSSBAR_HUBS = 256  # maximum number of hubs in one crossbar
 JOINS = (*JOINS_WITH_ATTACHMENT, "crossbar", "all-to-all", "links")
 
@@ -43,7 +43,7 @@ class Link:
             "LEVEL.join.map",
             "drawing of the positions of members, slices and ports",
             absent="members in a row",
-            joins=JOINS_WITH_PLAN,
+            joins=JOINS_WITH_MAP,
         ),
         Text(
             "LEVEL.join.size",
@@ -63,7 +63,7 @@ class Link:
             "LEVEL.join.uplink",
             "stop that is linked to the level above",
             absent="`u` of the map, else the first",
-            joins=JOINS_WITH_PLAN,
+            joins=JOINS_WITH_MAP,
         ),
     )
     target: Place = field("stop at which it ends")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from uncore.topology.link import JOINS_WITH_PLAN
+from uncore.topology.link import JOINS_WITH_MAP
 from uncore.topology.schema import (
     Bytes,
     Count,
@@ -302,7 +302,7 @@ class Memory:
             "LEVEL.join.memory",
             "stop of the memory's port",
             absent="`m` of the map, else the first",
-            joins=JOINS_WITH_PLAN,
+            joins=JOINS_WITH_MAP,
         ),
     )
     latency: Ps = field("time from getting the channel until the data leave", "memory.latency")

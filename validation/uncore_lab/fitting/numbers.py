@@ -70,8 +70,8 @@ def free_numbers_of(name: str, keys: Collection[str] | None = None) -> dict[str,
     machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
     reader, ancestors, its_year = _DurationReader(tree), lineage(name), year(name)
     numbers = [n for n in machine.numbers if (is_unknown(n) if keys is None else n.key in keys)]
-    read_numbers = (reader.free_number(n, machine.numbers, ancestors) for n in numbers)
-    return {number.key: replace(number, year=its_year) for number in read_numbers}
+    free_numbers = (reader.free_number(n, machine.numbers, ancestors) for n in numbers)
+    return {number.key: replace(number, year=its_year) for number in free_numbers}
 
 
 def is_unknown(number: Number) -> bool:

@@ -44,7 +44,8 @@ BROADCAST_MACHINE, BROADCAST_HARTS = (
     (4, 8, 16, 32, 64),
 )  # the machine and the harts of broadcasts
 # bounds: two differences in %, the R2 of a straight line, and an exponent of growth
-MAX_SAME_CHIP_DIFFERENCE_PCT, RATIO, LINEAR, SUBLINEAR = 10, 40, 0.99, 0.7
+MAX_SAME_CHIP_DIFFERENCE_PCT, MAX_RATIO_ERROR_PCT = 10, 40
+MIN_STRAIGHT_LINE_R2, MAX_MULTICAST_EXPONENT = 0.99, 0.7
 
 PROSE = (
     "One measured figure of a machine fits its interrupts (all four numbers of `[interrupt]` by"
@@ -244,13 +245,13 @@ def storm(name: str, measured: Storm, cores: int) -> tuple[list[Row], list[str]]
             )
             kind = "predicted"
     ratios = [a / b for a, b in zip(rates_line_per_chip, rates_one_line, strict=True)]
-    full = measured.node[-1] / measured.one[-1]
+    measured_ratio = measured.node[-1] / measured.one[-1]
     label = f"storm of {measured.threads[-1]}: a line a chip over one line"
-    rows.append(_row(name, label, "predicted", full, ratios[-1], "x"))
-    return rows, _past(name, measured, ratios, full)
+    rows.append(_row(name, label, "predicted", measured_ratio, ratios[-1], "x"))
+    return rows, _past(name, measured, ratios, measured_ratio)
 
 
-def _past(name: str, measured: Storm, ratios: Sequence[float], real: float) -> list[str]:
+def _past(name: str, measured: Storm, ratios: Sequence[float], measured_ratio: float) -> list[str]:
     sentences = []
     for threads, ratio in zip(measured.threads, ratios, strict=True):
         if threads <= measured.chip and abs(ratio - 1) > MAX_SAME_CHIP_DIFFERENCE_PCT / 100:
@@ -262,8 +263,10 @@ def _past(name: str, measured: Storm, ratios: Sequence[float], real: float) -> l
     ]
     if min(beyond) <= 1 + MAX_SAME_CHIP_DIFFERENCE_PCT / 100:
         sentences.append(f"{name}: no break at the second chip: ratio {min(beyond):.2f}")
-    if abs(ratios[-1] / real - 1) > RATIO / 100:
-        sentences.append(f"{name}: ratio at full size {ratios[-1]:.2f}, measured {real:.2f}")
+    if abs(ratios[-1] / measured_ratio - 1) > MAX_RATIO_ERROR_PCT / 100:
+        sentences.append(
+            f"{name}: ratio at full size {ratios[-1]:.2f}, measured {measured_ratio:.2f}"
+        )
     return sentences
 
 
@@ -271,8 +274,9 @@ def _past(name: str, measured: Storm, ratios: Sequence[float], real: float) -> l
 
 
 def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
-    """Returns a row for each of two laws, and sentences on laws that do not hold. The laws are the
-    R2 of a straight line for single interrupts, and the exponent of growth for multicast.
+    """Returns a row for each of two laws, and a sentence for each law that does not hold. With
+    single interrupts the time of a broadcast grows linearly: the row has R2 of a straight line.
+    With multicast it grows more slowly: the row has the exponent.
     """
     jobs: list[Job] = [
         make_job(
@@ -311,9 +315,11 @@ def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
         ),
     ]
     past = [f"{BROADCAST_MACHINE}: broadcast is not linear: R2 {straight:.4f}"] * (
-        straight <= LINEAR
+        straight <= MIN_STRAIGHT_LINE_R2
     )
-    past += [f"{BROADCAST_MACHINE}: multicast grows as n^{exponent:.2f}"] * (exponent >= SUBLINEAR)
+    past += [f"{BROADCAST_MACHINE}: multicast grows as n^{exponent:.2f}"] * (
+        exponent >= MAX_MULTICAST_EXPONENT
+    )
     return rows, past
 
 

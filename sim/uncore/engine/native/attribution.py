@@ -260,13 +260,13 @@ def _is_in(values: Any, sorted_values: Any) -> Any:
 
 def _costliest_sites(sites: Sites, waiting: Columns, object_of: Any, count: int) -> list[Site]:
     """Returns, for each object, the source location at which it costs most."""
-    pcs, pc_of = np.unique(waiting["pc"], return_inverse=True)
+    pcs, pc_index_of = np.unique(waiting["pc"], return_inverse=True)
     num_callers = int(waiting["callers"].max(initial=0)) + 1
-    pairs, pair_of = np.unique(
-        (object_of[waiting["sum"]] * len(pcs) + pc_of) * num_callers + waiting["callers"],
+    pairs, pair_index_of = np.unique(
+        (object_of[waiting["sum"]] * len(pcs) + pc_index_of) * num_callers + waiting["callers"],
         return_inverse=True,
     )
-    sums = _group_summer(pair_of, len(pairs))
+    sums = _group_summer(pair_index_of, len(pairs))
     critical, waited = sums(waiting["critical_ps"]), sums(waiting["waited_ps"])
     costs: dict[tuple[int, int], tuple[int, int]] = {}
     addresses = pcs.tolist()
@@ -340,8 +340,10 @@ def _costliest_lines(sums: Columns, passed: Columns, max_lines: int) -> list[int
 def _pairs(passed: Columns) -> list[Row]:
     """Sums transfers of all lines by source and target."""
     agents = int(passed["target"].max(initial=0)) + 1
-    pairs, pair_of = np.unique(passed["source"] * agents + passed["target"], return_inverse=True)
-    times = _group_summer(pair_of, len(pairs))(passed["times"])
+    pairs, pair_index_of = np.unique(
+        passed["source"] * agents + passed["target"], return_inverse=True
+    )
+    times = _group_summer(pair_index_of, len(pairs))(passed["times"])
     return [
         {"times": n, "source": pair // agents, "target": pair % agents}
         for n, pair in zip(times, pairs.tolist(), strict=True)

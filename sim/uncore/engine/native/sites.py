@@ -82,19 +82,19 @@ class Sites:
 
     def _find_caller_candidates(self, number: int) -> SiteCandidates:
         """Returns the candidates in the callers of the innermost function."""
-        users_site = own_site = known_site = None
+        users_site = outside_site = known_site = None
         inner_words: tuple[str, ...] = ()
-        for _, words, (users, own_, known) in self._callers(number):
-            if users:
-                users_site = users.with_inner(inner_words)
-            if own_ and not own_site:
-                own_site = own_.with_inner(inner_words)
-            if known and not known_site:
-                known_site = known.with_inner(inner_words)
+        for _, words, (in_users_file, outside_toolchain, in_known_file) in self._callers(number):
+            if in_users_file:
+                users_site = in_users_file.with_inner(inner_words)
+            if outside_toolchain and not outside_site:
+                outside_site = outside_toolchain.with_inner(inner_words)
+            if in_known_file and not known_site:
+                known_site = in_known_file.with_inner(inner_words)
             if users_site:
                 break
             inner_words += words
-        return users_site, own_site, known_site
+        return users_site, outside_site, known_site
 
     def _callers(self, number: int) -> Iterator[InstructionFacts]:
         return (

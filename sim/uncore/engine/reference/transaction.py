@@ -66,8 +66,8 @@ def ask_children(entry: Entry, transaction: Transaction, request: Message) -> Wa
         entry.add_sharer(entry.owner)  # if it is a join, there may be sharers below it
         entry.owner = NOBODY
         cell = entry.protocol.resolver(entry.children(requester), request.kind, entry.line)
-    known_holder = entry.resolver.snoops or entry.has_copy(requester)
-    transaction.holds = request.kind == "Upg" and known_holder
+    may_hold_copy = entry.resolver.snoops or entry.has_copy(requester)
+    transaction.holds = request.kind == "Upg" and may_hold_copy
     transaction.direct = grants.goes_direct(entry, request, cell)
     data_to = requester if transaction.direct else NOBODY
     read = request.kind == "GetS"

@@ -120,8 +120,8 @@ class SstParts:
         }
 
     def memory(self, region: Params) -> Params:
-        hertz = f"{1000 / self.period:.9f}GHz"  # memHierarchy accepts no period here
-        return region | {"clock": hertz, "backing": "malloc", "backing_init_zero": True}
+        frequency_text = f"{1000 / self.period:.9f}GHz"  # memHierarchy accepts no period here
+        return region | {"clock": frequency_text, "backing": "malloc", "backing_init_zero": True}
 
     def backend(self, latency: int, size: int) -> Params:
         return {"access_time": f"{max(latency, 1)}ps", "mem_size": f"{size}B"}

@@ -170,7 +170,7 @@ def ipiq_ratio(single: Curve, burst: Curve) -> float:
 
 FRAMES_RUN = partial(CPUS, workload="sched/netintr")
 # `look`: Dillon measured 300 ns for polling a network card that had received nothing.
-FRAMES = {
+RUNS_BY_FRAMES = {
     "one": FRAMES_RUN(set={"frames": 1, "look": "300ns"}),
     "six": FRAMES_RUN(set={"frames": 6, "look": "300ns"}),
 }
@@ -184,7 +184,7 @@ FRAMES = {
     unit="x",
     neutral=1,
     fitted=["driver"],
-    runs=FRAMES,
+    runs=RUNS_BY_FRAMES,
     reason=(
         "the driver's private work for a frame, 300 ns, no article states, and it decides the"
         " ratio: with 1 us it is 1.3"
