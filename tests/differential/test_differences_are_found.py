@@ -161,7 +161,13 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "lines are never evicted": (capacity, "evict_copy", return_none, "random-ccx:2x3-1-mesi", ""),
     "all lines have one home": (Agents, "home", return_zero, "epyc-interleave", "A4"),
     "all lines have one slice": (Agents, "slice", return_zero, "refcount-ccx-2", ""),
-    "siblings do not share the issue width": (Core, "share_issue", return_none, "intel-siblings", ""),
+    "siblings do not share the issue width": (
+        Core,
+        "share_issue",
+        return_none,
+        "intel-siblings",
+        "",
+    ),
     "no store forwards": (buffer, "forwarded", return_none, "random-bus:4-0-msi", ""),
     "an LR's lock does not end": (locks, "unlock", return_none, "no-hold", "C6"),
     "siblings share contended lines": (
