@@ -84,6 +84,7 @@ def unusual_machine():
 IN_EVERY_RUN = "bus"
 
 
+@pytest.mark.timeout(1800)  # one of them builds the page's engine
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.long] if name != IN_EVERY_RUN else []) for name in JOBS],
