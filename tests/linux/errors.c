@@ -1,25 +1,10 @@
 // Prints the results of system calls that fail or almost fail; the argument names the subject.
 // Results that are descriptors or addresses are printed as 0.
-#include "raw.h"
+#include "results.h"
 
 enum { AT_FDCWD = -100, RDWR = 2, CREATE = 0x40, NONBLOCK = 0x800, DIRECTORY = 0x10000 };
 enum { UNIX = 1, INTERNET = 2, STREAM = 1, DATAGRAM = 2, SEQUENCE = 5 };
 
-static void print_result(long answer) {
-  char text[24], *at = text + 23;
-  u64 rest = answer < 0 ? -(u64)answer : (u64)answer;
-  *at = 0;
-  do *--at = (char)('0' + rest % 10);
-  while (rest /= 10);
-  if (answer < 0) *--at = '-';
-  *--at = ' ';
-  say(at);
-}
-static void print_heading(const char* subject) { say("\n"), say(subject), say(":"); }
-static long print_error(long answer) {
-  print_result(answer < 0 ? answer : 0);
-  return answer;
-}
 static char bytes[8192];
 
 // ---- sockets

@@ -1,26 +1,11 @@
 // Prints the results of system calls on messages that carry files or credentials, of calls on many
 // messages, of sockets that share an address, and of clocks; the argument names the subject.
-#include "raw.h"
+#include "results.h"
 
 enum { UNIX = 1, INTERNET = 2, STREAM = 1, DATAGRAM = 2, SEQUENCE = 5, NONBLOCK = 0x800 };
 enum { RIGHTS = 1, CREDENTIALS = 2, PEEK = 2, WAIT_ALL = 0x100, CLOEXEC = 0x40000000 };
 enum { SOL_SOCKET = 1, REUSE_ADDRESS = 2, PASS_CREDENTIALS = 16, REUSE_PORT = 15 };
 
-static void print_result(long answer) {
-  char text[24], *at = text + 23;
-  u64 rest = answer < 0 ? -(u64)answer : (u64)answer;
-  *at = 0;
-  do *--at = (char)('0' + rest % 10);
-  while (rest /= 10);
-  if (answer < 0) *--at = '-';
-  *--at = ' ';
-  say(at);
-}
-static void print_heading(const char* subject) { say("\n"), say(subject), say(":"); }
-static long print_error(long answer) {
-  print_result(answer < 0 ? answer : 0);
-  return answer;
-}
 static void make_pair(long type, int ends[2]) {
   call(N_socketpair, UNIX, type | NONBLOCK, 0, ends);
 }

@@ -104,7 +104,7 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   bool is_receive_shut = false;        // shut down for reading (SHUT_RD)
   std::size_t backlog = 0;             // the backlog of listen(2)
   std::deque<SocketRef> accept_queue;  // connections that accept(2) has not yet returned
-  std::weak_ptr<Socket> listener;      // of a connection in such a queue: the listening socket
+  std::weak_ptr<Socket> listener;  // the listening socket whose accept_queue has this connection
   // Error that the next call returns: nobody had the address to which a datagram was sent.
   int32_t pending = 0;
   // The peer of a connection over AF_INET has refused bytes, because it has closed its socket.

@@ -299,7 +299,7 @@ struct Address {  // when sending, `size` is the address's size; when receiving,
   uint64_t at, size;
 };
 
-// What is sent or received beside the bytes: files and credentials.
+// Files and credentials that are sent or received beside the bytes.
 struct Attachment {
   OpenFileRefs files;
   bool is_signed = false;

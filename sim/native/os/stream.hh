@@ -40,7 +40,7 @@ class Stream {
     std::size_t full_size = 0;  // the datagram's full size, even if it did not fit
     // The files that the message carried, which the receiver now holds (FilesInFlight).
     OpenFileRefs files;
-    std::optional<bool> is_signed;  // whether the bytes tell their sender's credentials
+    std::optional<bool> is_signed;  // true if the bytes tell their sender's credentials
     bool is_complete = false;       // true: nothing further can be received by the same call
   };
 

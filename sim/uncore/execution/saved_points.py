@@ -42,9 +42,9 @@ class SavedPoint(msgspec.Struct, frozen=True):
 
     point: Point
     seconds: float  # host time
-    lines: Observed | None = None  # what the observer `lines` recorded, if it was on
-    traffic: dict[str, list[int]] | None = None  # of the observer `traffic`
-    pace: Pace | None = None  # of the observer `pace`
+    lines: Observed | None = None  # records of the observer `lines`, if it was on
+    traffic: dict[str, list[int]] | None = None  # records of the observer `traffic`
+    pace: Pace | None = None  # records of the observer `pace`
 
 
 def key(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
