@@ -249,6 +249,21 @@ def adjacent_lines() -> Iterator[tuple[str, Case]]:
     yield "neighbours-far", Case("mesh:3x2", "refcount/atomic", 6, far, (("ops", 20),))
 
 
+def stalls_on_use() -> Iterator[tuple[str, Case]]:
+    """Cores that wait for values and not for loads (H10), with siblings that share their width,
+    with pre-execution and in weak order.
+    """
+    settings = ("core.stall=use",)
+    for name, case in structures(60):
+        if name.endswith(("-0-mesi", "-0-mosi")):
+            yield f"stalls-{name}", case._replace(overrides=(*case.overrides, *settings))
+    options = (("seeds", (1,)),)
+    for number, kind in enumerate((OVERLAPPING, ("core.order=weak",))):
+        overrides = (*settings, *kind)
+        yield f"stalls-{number}", Case("ccx:2x4", "epoch/ebr", 6, overrides, (("ops", 5),), options)
+    yield "stalls-siblings", Case("x8275clx2", "lock/ticket", 4, settings, (("ops", 12),), options)
+
+
 def workloads() -> Iterator[tuple[str, Case]]:
     """Shipped workloads, from two harts to sixteen."""
     two_ops = (("ops", 2),)
@@ -609,6 +624,7 @@ MORE_JOBS = dict(  # jobs that are not in JOBS
         *drawn_slices(),
         *preexecution(),
         *adjacent_lines(),
+        *stalls_on_use(),
     ]
 )
 LONG_JOBS = dict(structures(100))

@@ -175,10 +175,9 @@ void bind_calls(nb::class_<PythonHart>& hart) {
           "level"_a, "Sets or clears a bit of mip.")
       .def(
           "set_cost",
-          [](PythonHart& h, uint64_t instruction, uint64_t mispredict, uint64_t pause) {
-            h.hart.cost = {instruction, mispredict, pause};
-          },
-          "instruction"_a, "mispredict"_a, "pause"_a,
+          [](PythonHart& h, uint64_t instruction, uint64_t mispredict, uint64_t pause,
+             uint64_t load_to_use) { h.hart.cost = {instruction, mispredict, pause, load_to_use}; },
+          "instruction"_a, "mispredict"_a, "pause"_a, "load_to_use"_a,
           "Sets the costs, in ps, of instructions that start from now on.")
       .def(
           "argument", [](PythonHart& h, unsigned n) { return argument(h, n); }, "number"_a)

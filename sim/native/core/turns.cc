@@ -191,13 +191,14 @@ void Turns::share_issue(Time at, uint32_t causing_hart) {
   active_ = 0;
   for (const auto& t : core_.threads) active_ += t->executes() && !t->hart.pausing;
   const CoreSpec& spec = core_.spec;
+  const Time load_to_use = spec.stall_on_use ? spec.l1_hit : 0;
   for (const auto& t : core_.threads) {
     const Time instruction = time_when_shared(*t, spec.instruction);
     if (instruction == t->hart.cost.instruction && !first) continue;
     disturb();  // an iteration of a loop takes a different time now
     if (t->mode == Thread::Mode::spinning)
       core_.sleep.change_period(*t, at, causing_hart, instruction);
-    t->hart.cost = {instruction, spec.mispredict, spec.pause};
+    t->hart.cost = {instruction, spec.mispredict, spec.pause, load_to_use};
   }
 }
 

@@ -41,7 +41,8 @@ struct Instruction {
   Op op = Op::undecoded;
   uint8_t rd = kSink, rs1 = 0, rs2 = 0;
   uint8_t length = 4;   // in bytes: 2 or 4
-  uint8_t size = 0;     // atomics: bytes accessed; floating: the third source
+  uint8_t size = 0;     // atomics: bytes accessed; floating: the third source; loads: number of
+                        // instructions between it and the first use of its value (first_use.hh)
   Amo amo = Amo::swap;  // the operation, if op is Op::amo
   int64_t imm = 0;      // immediate; CSR number; pred and succ of a fence; aq and rl of an atomic;
                         // what a floating one computes (floating.hh)

@@ -10,6 +10,7 @@
 #include "hart/atomics.hh"
 #include "hart/control_flow.hh"
 #include "hart/fast_paths.hh"
+#include "hart/first_use.hh"
 #include "hart/float_instructions.hh"
 #include "hart/loads_stores.hh"
 #include "hart/system_instructions.hh"
@@ -38,7 +39,8 @@ template <class Port>
 bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
   uint32_t word;
   if (is_confined(h.port) || !h.port.fetch(address, word)) return false;
-  in = decode(word);
+  in = decode_at_place(address, word,
+                       [&h](uint64_t at, uint32_t& read) { return h.port.fetch(at, read); });
   if (&in == h.lone_code) return true;
   h.code.decoded(&in);
   if (h.code.watches(address)) in.op = Op::watched;
@@ -67,10 +69,13 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
     if (taken) next = first = to, h.pc = target;                                      \
     break;                                                                            \
   }
-#define LOAD(name, match, mask, type)                   \
-  case Op::name:                                        \
-    if (load_hits<type, translated>(h, in, now)) break; \
-    h.account(bytes_between(first, at), now, done);     \
+#define LOAD(name, match, mask, type)               \
+  case Op::name:                                    \
+    if (load_hits<type, translated>(h, in, now)) {  \
+      now -= h.cost.hidden(in.size);                \
+      break;                                        \
+    }                                               \
+    h.account(bytes_between(first, at), now, done); \
     return load<type>(h, in);
 #define STORE(name, match, mask, type)                   \
   case Op::name:                                         \

@@ -122,6 +122,7 @@ bool load(Hart<Port>& h, const Instruction& in, uint64_t box = 0) {
   if (address >= h.ram_begin) [[likely]] {
     if (!h.port.mapped(address, size)) return trap(h, kLoadFault, virtual_address);
     answer = h.port.load(address, size, value);
+    if (answer == Answer::now) h.clock -= h.cost.hidden(in.size);
   } else {
     h.spin.note_effect();
     answer = h.port.mmio(address, size, false, value);

@@ -2,6 +2,7 @@
 // instructions, and settings of the environment.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "hart/instruction.hh"
@@ -12,6 +13,14 @@ namespace uncore {
 // Times in the unit of HartState::clock, which the environment chooses.
 struct Cost {
   uint64_t instruction = 1, mispredict = 0, pause = 1;
+  // The time of a load that hits, if its hart waits for it only at the first use of the value; else
+  // 0.
+  uint64_t load_to_use = 0;
+
+  // Returns the part of this time that passes beside the instructions before the first use (H10).
+  uint64_t hidden(unsigned instructions_before_use) const {
+    return std::min(load_to_use, instructions_before_use * instruction);
+  }
 };
 
 // Reasons why run() returned.

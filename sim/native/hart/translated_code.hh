@@ -1,6 +1,7 @@
 // Fetches and decodes the instruction at pc for harts that translate addresses (rule P3).
 #pragma once
 
+#include "hart/first_use.hh"
 #include "hart/traps.hh"
 
 namespace uncore::execute {
@@ -42,7 +43,8 @@ FetchResult decode_here(Hart<Port>& h, Instruction& in) {
   uint32_t word = 0;
   h.port.fetch(physical, word);
   if (last && (word & 3) == 3) return decode_across(h, physical);
-  in = decode(word);
+  in = decode_at_place(physical, word,
+                       [&h](uint64_t at, uint32_t& read) { return h.port.fetch(at, read); });
   h.code.pages.decoded(page);
   return {&in};
 }

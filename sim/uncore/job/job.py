@@ -61,6 +61,7 @@ USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
     ("cores", "order", "tso", (("chance", "load"), ("chance", "store"))),
     ("cores", "far_owned", False, ()),
     ("cores", "prefetch", "none", ()),
+    ("cores", "stall_on_use", False, ()),
     ("interrupt", "harts_per_message", 0, ()),
     ("resolvers", "pointers", 0, ()),
     ("resolvers", "overflow", "broadcast", ()),

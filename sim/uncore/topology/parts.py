@@ -116,6 +116,12 @@ class Core:
         "core.misses",
         default=0,
     )
+    stall_on_use: bool = field(
+        "whether a load that hits delays its hart at the first use of its value, or at once",
+        "core.stall",
+        words=("use", "load"),
+        default=False,
+    )
     prefetch: Prefetch = field(
         "line that is requested with a missing line: none, or its neighbour",
         "core.prefetch",

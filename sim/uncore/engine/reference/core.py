@@ -239,15 +239,17 @@ class Core:
         return alone * 1000 // self.costs.smt_share if divides_width else alone
 
     def share_issue(self) -> None:
-        """H6.1, H6.5: sets the time of an instruction of each hart. Called when the set of harts
-        that need issue slots may have changed.
+        """H6.1, H6.5, H10: sets the times of the instructions and hits of each hart. Called when
+        the set of harts that need issue slots may have changed.
         """
         self._executing = sum(hart.executes and not hart.pausing for hart in self.harts)
         for hart in self.harts:
             instruction = self.time_at_share(hart, self.costs.instruction)
             if instruction != hart.instruction:
                 hart.instruction = instruction
-                hart.isa.set_cost(instruction, self.costs.mispredict, self.costs.pause)
+                load_to_use = self.costs.l1_hit if self.costs.stall_on_use else 0
+                costs = instruction, self.costs.mispredict, self.costs.pause, load_to_use
+                hart.isa.set_cost(*costs)
 
     def counts(self, at: int) -> bool:
         """W1.1: returns True if a hart of the core is being measured at time `at`."""
