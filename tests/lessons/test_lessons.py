@@ -248,6 +248,14 @@ def shown_slides(shown):
     return texts
 
 
+def test_printed_lesson_has_no_buttons(page):
+    with opened(page) as shown:
+        assert shown.locator("button:visible").count() > 0
+        shown.emulate_media(media="print")
+        assert shown.locator("button:visible").count() == 0
+        assert shown.locator(".predict input").first.is_visible()  # a place to write on paper
+
+
 def test_one_key_turns_a_lesson_into_slides_and_back(page):
     with opened(page, width=1280, height=720) as shown:
         whole = shown.locator("main").inner_text()
