@@ -121,6 +121,7 @@ def fault_dragonfly_mapped(mapped: Curve, filled: Curve) -> float:
     figures=[130],
     expected=because(0, 0.1, "none in ten faults"),
     unit="lines a fault",
+    fitted=["work"],
     runs=FILLING,
     reason="what is left are first touches",
 )
@@ -138,7 +139,9 @@ def fault_dragonfly_collisions(mapped: Curve) -> float:
     figures=[131],
     expected=about(1),
     unit="local to remote",
+    fitted=["work"],
     runs=LISTS,
+    reason="the share of far pages does not depend on the work of a fault",
 )
 def fault_numa_before(shared: Curve) -> float:
     return shared.point.typical("taken", 0) / shared.point.typical("taken", 1)
