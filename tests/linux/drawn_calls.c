@@ -5,6 +5,7 @@
 // descriptors are O_NONBLOCK and all signals are blocked.
 #include "raw.h"
 
+enum { FIRST_OF_MESSAGES = 70 };  // first seed that draws mostly messages
 enum { CALLS = 80, PAGE = 4096, SLOTS = 12, MOST = 40, CLOEXEC = 0x80000, NONBLOCK = 0x800 };
 enum { AT_FDCWD = -100, OUT = 256, EDGE = 8, ARENA = 12 };
 enum kind { CLOSED, FILE_, FOLDER, PIPE, EVENT, TIMER, SIGNALS, EPOLL, SOCKET, OTHER, KINDS };
@@ -735,6 +736,155 @@ static void sockets(void) {
   }
 }
 
+// ---- messages that carry files or credentials, many messages at once, shared ports
+
+struct control {
+  u64 size;
+  u32 level, type, data[12];
+};
+enum {
+  CONTROL_AT = 144,
+  ROOM = 56,
+  RIGHTS = 1,
+  CREDENTIALS = 2,
+  REUSE_ADDRESS = 2,
+  REUSE_PORT = 15
+};
+
+// Regular files are not sent, because what is written to them depends on their descriptors.
+static u32 descriptor_to_send(void) {
+  const long fd = descriptor();
+  return (u64)fd < 64 && kinds[fd] == FILE_ ? (u32)-1 : (u32)fd;
+}
+static u64 draw_control(struct control* to) {
+  const u64 many = draw(4);
+  const int is_signed = once_in(4);
+  to->level = (u32)ONE(1, 1, 1, 1, 1, 1, 1, 1, 0, 2);
+  to->type = is_signed ? CREDENTIALS : (u32)ONE(1, 1, 1, 1, 1, 1, 1, 0);
+  for (u64 i = 0; i < 12; ++i) to->data[i] = i < many ? descriptor_to_send() : 0;
+  to->size = 16 + 4 * many;
+  if (is_signed) {
+    to->data[0] = (u32)call(N_getpid), to->data[1] = (u32)call(N_getuid);
+    to->data[2] = (u32)call(N_getgid), to->size = 28;
+  }
+  if (once_in(10)) to->size = (u64)ONE(0, 15, 16, 17, 19, 23, -1);
+  return once_in(10) ? (u64)ONE(0, 8, 15, 16, 24, 64) : (to->size + 7) & ~7UL;
+}
+// Notes the descriptors that a call has received, and clears credentials, whose ids may differ.
+static void note_received(u64 bytes) {
+  for (u64 at = 0; at + 16 <= bytes && bytes <= ROOM;) {
+    struct control* const got = (struct control*)(out + CONTROL_AT + at);
+    if (got->size < 16 || got->size > bytes - at) return;
+    for (u64 i = 0; i < (got->size - 16) / 4; ++i)
+      if (got->type == CREDENTIALS)
+        got->data[i] = 0;
+      else
+        note_kind((long)got->data[i], OTHER);
+    at += (got->size + 7) & ~7UL;
+  }
+}
+static void one_message(void) {
+  static u64 message[7];
+  static struct control control;
+  const int reads = (int)draw(2);
+  const u64 many = draw_parts(reads ? READS : SENDS);
+  message[0] = message[1] = 0;
+  message[2] = (u64)input_address(parts), message[3] = many, message[6] = 77;
+  message[4] = (u64)(reads ? out + CONTROL_AT : input_address(&control));
+  message[5] = reads ? (u64)ONE(0, 12, 16, 20, 24, 28, 32, 48, ROOM, ROOM) : draw_control(&control);
+  long answer;
+  if (reads)
+    answer = made(recvmsg, descriptor_of(SOCKET), input_address(message),
+                  FLAGS(0x2000, 2, 0x20, 0x40, 0x100, 0x40000000));
+  else
+    answer = made(sendmsg, descriptor_of(SOCKET), input_address(message),
+                  FLAGS(0x2000, 0x40, 0x4000, 0x80));
+  if (reads) note_received(message[5]);
+  ((u32*)out)[61] = (u32)message[5], ((u32*)out)[62] = (u32)message[6];
+  print_result(answer);
+}
+static void many_messages(void) {
+  static struct {
+    u64 message[7], size;
+  } each[4];
+  static u64 limit[2];
+  const int reads = (int)draw(2);
+  const u64 many = draw(4);
+  for (u64 i = 0; i < 4; ++i) {
+    parts[i][0] = (u64)(reads ? out + 40 * i : input_address(data + 8 * i));
+    parts[i][1] = (u64)ONE(0, 1, 8, 20, 40);
+    for (int n = 0; n < 7; ++n) each[i].message[n] = 0;
+    each[i].message[2] = (u64)input_address(parts + i), each[i].message[3] = (u64)ONE(1, 1, 1, 0);
+    each[i].message[6] = 77, each[i].size = 55;
+  }
+  limit[0] = (u64)ONE(0, 0, 0, -1), limit[1] = (u64)ONE(0, 1, 1000000000);
+  if (reads)
+    print_result(made(recvmmsg, descriptor_of(SOCKET), input_address(each), many,
+                      FLAGS(0x2000, 2, 0x20, 0x40, 0x10000), once_in(3) ? limit : 0));
+  else
+    print_result(made(sendmmsg, descriptor_of(SOCKET), input_address(each), many,
+                      FLAGS(0x2000, 0x40, 0x4000, 0x80)));
+  clear();
+  for (int i = 0; i < 4; ++i)
+    ((u32*)out)[2 * i] = (u32)each[i].size, ((u32*)out)[2 * i + 1] = (u32)each[i].message[6];
+  print_result(0);
+}
+// Binds sockets to one port, and listens at some; none is connected, so no port stays in use.
+static void shared_port(void) {
+  static struct {
+    unsigned short family, port;
+    unsigned char host[12];
+  } at;
+  long each[3];
+  const long kind = ONE(1, 2);
+  at.family = 2, at.port = 0x1B9E, at.host[0] = 127, at.host[3] = 1;
+  for (int i = 0; i < 3; ++i) {
+    each[i] = call(N_socket, 2, kind | NONBLOCK, 0);
+    for (u64 options = draw(3); options--;) {
+      words[5] = draw(4) != 0;
+      print_result(made(setsockopt, each[i], 1, ONE(REUSE_ADDRESS, REUSE_PORT), words + 5, 4));
+    }
+    print_result(made(bind, each[i], &at, 16));
+    if (once_in(3)) print_result(made(listen, each[i], 1));
+  }
+  for (int i = 0; i < 3; ++i) call(N_close, each[i]);
+}
+// Asks for credentials at a socket with a name, because Linux draws a name for one without.
+static void ask_for_credentials(void) {
+  static struct name own = {1, "\0ask"};
+  const long by = descriptor_of(SOCKET);
+  own.path[4] = (char)('0' + by % 64), call(N_bind, by, &own, 7);
+  words[5] = draw(3) != 0;
+  print_result(made(setsockopt, by, 1, 16, words + 5, 4));
+}
+static void messages(void) {
+  switch (draw(12)) {
+    case 0:
+      if (once_in(3)) {
+        const long from = descriptor_of(SOCKET);
+        print_result(made(close, from));
+        if ((u64)from < 64) kinds[from] = CLOSED;
+      } else if (call(N_socketpair, 1, kind_of_socket(), 0, out) == 0) {
+        note_kind(*(int*)out, SOCKET), note_kind(*(int*)(out + 4), SOCKET);
+      }
+      break;
+    case 1:
+      ask_for_credentials();
+      break;
+    case 2:
+      shared_port();
+      break;
+    case 3:
+    case 4:
+    case 5:
+      many_messages();
+      break;
+    default:
+      one_message();
+      break;
+  }
+}
+
 // ---- memory
 
 static u64 page_bytes(void) {
@@ -1027,22 +1177,25 @@ static void prepare(void) {
 }
 
 int run(int count, char** command_words) {
-  static void (*const each[])(void) = {names_of_files, open_files, contents, descriptors,
-                                       events,         sockets,    memory,   others};
-  // Each seed mixes calls of four subjects from this table, as indices of `each`.
+  static void (*const each[])(void) = {names_of_files, open_files, contents, descriptors, events,
+                                       sockets,        memory,     others,   messages};
+  // Each seed mixes calls of four subjects from a row, as indices of `each`.
   static const unsigned char subjects[][8] = {
       {0, 0, 0, 1}, {1, 2, 2, 3}, {4, 4, 3, 1}, {5, 5, 5, 3}, {6, 6, 1, 6},
       {7, 7, 7, 7}, {4, 5, 7, 4}, {1, 2, 6, 2}, {3, 4, 5, 5}, {0, 5, 1, 5}};
+  static const unsigned char of_messages[][8] = {{8, 8, 8, 8}, {8, 8, 5, 3}};
   u64 seed = 0;
   for (const char* s = count > 1 ? command_words[1] : "0"; *s; ++s)
     seed = seed * 10 + (u64)(*s - '0');
+  const unsigned char* const row =
+      seed < FIRST_OF_MESSAGES ? subjects[seed % (sizeof subjects / 8)] : of_messages[seed % 2];
   prints_arguments = count > 2;
   state = (seed + 1) * 0x9E3779B97F4A7C15;
   for (int i = 0; i < 10; ++i) draw(2);
   prepare();
   for (int i = 0; i < CALLS; ++i) {
     clear();
-    each[once_in(8) ? draw(8) : subjects[seed % (sizeof subjects / 8)][draw(4)]]();
+    each[once_in(8) ? draw(8) : row[draw(4)]]();
   }
   return 0;
 }

@@ -1,8 +1,8 @@
 """Answers of a real Linux to random system calls, which drawn_calls.c draws by a seed.
 
-    python -m tests.linux.drawn_calls 70
+    python -m tests.linux.drawn_calls 120
 
-This command records the answers of this computer's Linux to seeds 0 to 69 in drawn_calls.txt.
+This command records the answers of this computer's Linux to seeds 0 to 119 in drawn_calls.txt.
 
     recorded_answers()        the answers on file, by seed
     program_here(name)        NAME.c of this folder, compiled for this computer

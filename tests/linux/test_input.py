@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 from pathlib import Path
 
@@ -31,6 +32,19 @@ def test_input_file_named_dash_is_the_standard_input_of_the_command(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
     assert job(guest="input", stdin="-").stdin == TEXT
+
+
+@pytest.mark.parametrize("words", [("--stdin", "-"), ("--stdin=-",)])
+def test_command_passes_its_standard_input_to_the_program(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    source = tmp_path / "copy.c"
+    source.write_text(
+        "#include <stdio.h>\nint main(void) { return puts((char[9]){getchar()}) < 0; }"
+    )
+    command = [sys.executable, "-m", "uncore", "run", "ccx:1x1", str(source), "--repeat", "1"]
+    run = subprocess.run([*command, *words, "--seed", "1"], input=b"7", capture_output=True)
+    assert (run.returncode, run.stdout.splitlines()[0]) == (0, b"7"), run.stderr
 
 
 def test_message_names_an_input_file_that_does_not_exist(tmp_path: Path) -> None:

@@ -161,6 +161,7 @@ Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_op
   if (is_datagram()) inbox();
   if (pending) co_return -std::exchange(pending, 0);
   if (!in) co_return type == kStream && !is_internet() ? -EINVAL : -ENOTCONN;
+  if (keeps_boundaries() && !is_internet() && in->take_reset()) co_return -ECONNRESET;
   if (is_datagram() && !io_options.waits && !in->has_some()) co_return -EAGAIN;
   const std::shared_ptr<Stream> from = in;
   io_options.by_sender = tells_credentials();
@@ -195,10 +196,12 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
     }
   }
   const bool is_message = keeps_boundaries() && !is_internet();
+  if (is_message && !is_datagram() && pending) co_return -std::exchange(pending, 0);
   if (is_message && !is_datagram() && in && in->take_reset()) co_return -ECONNRESET;
   if (!to && !is_datagram() && !is_internet()) co_return -ENOTCONN;
   if (is_message)
     if (const int64_t no = may_send(os, from); no < 0) co_return no;
+  if (is_message && pending) co_return -std::exchange(pending, 0);
   const auto other = to ? std::dynamic_pointer_cast<Socket>(to->reader.lock()) : nullptr;
   if (is_message && is_datagram() && other && !may_send_to(*other)) co_return -EPERM;
   const bool is_connection = type == kStream && is_internet();
@@ -210,12 +213,23 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
     co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
   if (is_broken_pipe) co_return -EPIPE;
   if (!to) co_return is_internet() ? -EDESTADDRREQ : -ENOTCONN;
+  if (pending && !is_internet() && size_of(from) > 0 && !to->is_reader_closed())
+    co_return -std::exchange(pending, 0);
   if (tells_credentials() || (other && (other->tells_credentials() || other->listener.lock())))
     io_options.is_signed = true;
   const int64_t sent = co_await to->send(os, t, *this, std::move(from), io_options, name, files);
   if (sent != -EPIPE || !is_datagram() || !to->is_reader_closed()) co_return sent;
-  if (to == out) out.reset(), peer.clear();
+  if (to == out) disconnect(os);
   co_return -ECONNREFUSED;
+}
+
+void Socket::disconnect(Linux& os) {
+  if (out && in && in->has_some() && !is_internet()) {
+    os.in_flight.drop_unread(in->clear());
+    const auto other = std::dynamic_pointer_cast<Socket>(out->reader.lock());
+    if (other && other->out == in) other->pending = ECONNRESET;
+  }
+  out.reset(), peer.clear();
 }
 
 // Also closes the connections in the accept queue. A datagram socket does not end its peer's
@@ -225,7 +239,7 @@ Work Socket::hang_up(Linux& os, Task& t) {
   if (other && !is_internet() && other->out == in) other->peer = name;
   const std::shared_ptr<Stream> from = in, to = out;
   const std::deque<SocketRef> waiting = std::exchange(accept_queue, {});
-  if (to && from && from->has_some() && !is_datagram()) {
+  if (to && from && from->has_unread() && !is_datagram()) {
     to->reset();
     if (other) other->is_refused = true;
   }

@@ -71,6 +71,9 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
             Stream::IoOptions io_options, OpenFileRefs& files);
   Work receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
                Stream::ReceiveResult& received);
+  // Ends the connection of a datagram socket. Over AF_UNIX what it has not read is lost, and then
+  // the next call on a peer that was connected to it fails with ECONNRESET, as in Linux.
+  void disconnect(Linux& os);
   // Returns the peer's present address; an empty string if it has none.
   std::string peer_name() const;
   bool keeps_boundaries() const;  // true except for SOCK_STREAM: message boundaries are preserved

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "os/calls.hh"
 #include "os/socket.hh"
@@ -223,6 +224,7 @@ Work connect_to(Linux& os, Task& t, SocketRef socket, std::string address) {
   if (socket->type == kDatagram) {
     if (socket->family == kUnix && !socket->may_send_to(*other)) co_return -EPERM;
     socket->inbox();
+    if (!other || other->in != socket->out) socket->disconnect(os);
     socket->out.reset(), socket->peer = address;
     if (other) other->inbox(), socket->out = other->in;
     co_return 0;
@@ -262,6 +264,7 @@ Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint6
   if (const int64_t no = check_address(*socket, name); no < 0) co_return no;
   if (name.size() == sizeof(uint16_t)) co_return -EINVAL;
   if (const int64_t no = socket->may_send(os, parts); no < 0) co_return no;
+  if (!socket->is_internet() && socket->pending) co_return -std::exchange(socket->pending, 0);
   SocketRef other;
   const int64_t no = look_up(os, *socket, name, other);
   if (no == 0 || socket->is_internet()) autobind(os, socket);
@@ -438,7 +441,7 @@ Work connect(Linux& os, Task& t) {
   if (error < 0) co_return error;
   if (!socket) co_return -ENOTSOCK;
   if (socket->is_datagram() && address.size() >= sizeof kNone && family_of(address) == kNone) {
-    socket->out.reset(), socket->peer.clear();
+    socket->disconnect(os);
     co_return 0;
   }
   if (const int64_t no = check_address(*socket, address); no < 0) co_return no;
@@ -539,7 +542,7 @@ int64_t parse_control(const Linux& os, std::string_view control, Attachment& att
 }
 
 // Reads the control messages of a message that is sent. Sockets of AF_INET ignore them.
-Work read_control(Linux& os, Task& t, const Socket& socket, const Message& message,
+Work read_control(Linux& os, Task& t, Socket& socket, const Message& message,
                   Attachment& attached) {
   constexpr uint64_t kMaxControlBytes = 131'072;  // net.core.optmem_max
   if (message.control_size > kMaxControlBytes) co_return -ENOBUFS;
@@ -547,6 +550,11 @@ Work read_control(Linux& os, Task& t, const Socket& socket, const Message& messa
   const int64_t error = co_await os.memory.copy_in(
       t, message.control, {reinterpret_cast<uint8_t*>(control.data()), control.size()});
   if (error < 0) co_return error;
+  if (socket.type == kSequence) {
+    if (socket.pending) co_return -std::exchange(socket.pending, 0);
+    if (socket.in && socket.in->take_reset()) co_return -ECONNRESET;
+    if (!socket.out) co_return -ENOTCONN;
+  }
   co_return socket.is_internet() ? 0 : parse_control(os, control, attached);
 }
 
@@ -619,6 +627,22 @@ Work send_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uint64
   co_return sent;
 }
 
+// Returns the credentials that a call tells which received `size` bytes, or failed with that error.
+// A stream tells zeros if it has ended or if there is an error, as in Linux.
+std::optional<Credentials> credentials_to_tell(const Linux& os, const Socket& socket, int64_t size,
+                                               const Stream::ReceiveResult& received) {
+  constexpr uint32_t kNobody = 65'534;  // the overflow uid
+  if (!socket.tells_credentials()) return std::nullopt;
+  if (!received.is_signed) {
+    const bool was_connected = size != -EINVAL && size != -EOPNOTSUPP;
+    if (socket.keeps_boundaries() || !was_connected) return std::nullopt;
+    return Credentials{};
+  }
+  if (size < 0 && socket.keeps_boundaries()) return std::nullopt;
+  if (*received.is_signed) return Credentials{os.tasks.pid(), Linux::kUser, Linux::kUser};
+  return Credentials{0, kNobody, kNobody};
+}
+
 // Receives a message, and writes its struct msghdr at `address`.
 Work receive_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uint64_t flags) {
   Message message{};
@@ -631,14 +655,9 @@ Work receive_message(Linux& os, Task& t, SocketRef socket, uint64_t address, uin
   const Address from{message.name, name_size};
   const int64_t size = co_await receive(os, t, socket, parts, flags, from, truncated, received);
   ControlBuffer control{.at = message.control, .size = message.control_size};
-  if (size >= 0 && socket->tells_credentials()) {
-    constexpr uint32_t kNobody = 65'534;  // the overflow uid
-    const bool is_signed = received.is_signed.value_or(false);
-    const uint32_t user = is_signed ? Linux::kUser : kNobody;
-    const Credentials sender{is_signed ? os.tasks.pid() : 0, user, user};
+  if (const auto sender = credentials_to_tell(os, *socket, size, received))
     co_await put_control(os, t, control, kSenderCredentials,
-                         std::string(reinterpret_cast<const char*>(&sender), sizeof sender));
-  }
+                         std::string(reinterpret_cast<const char*>(&*sender), sizeof *sender));
   if (size >= 0 && !received.files.empty())
     co_await put_files(os, t, control, received.files, flags);
   os.in_flight.drop(std::move(received.files));
@@ -716,6 +735,7 @@ Work recvmmsg(Linux& os, Task& t) {
   }
   if (!socket) co_return no_socket(os, t.args[0]);
   if (socket->pending) co_return -std::exchange(socket->pending, 0);
+  if (socket->in && socket->in->take_reset()) co_return -ECONNRESET;
   int64_t done = 0, error = 0;
   for (uint64_t at = t.args[1]; done < static_cast<int64_t>(many); at += sizeof(MessageOfMany)) {
     const int64_t size = co_await receive_message(os, t, socket, at, flags & ~kWaitForOne);

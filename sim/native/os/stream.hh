@@ -76,6 +76,11 @@ class Stream {
   bool is_reader_closed() const { return reader_closed_; }  // the reading end is closed
   bool is_writer_closed() const { return writer_closed_; }  // the writing end is closed
   bool has_some() const { return !parts_.empty(); }
+  // Returns whether a reader that closes a connection now has left something unread. Like Linux,
+  // does not count one message without bytes.
+  bool has_unread() const {
+    return parts_.size() > 1 || (has_some() && !parts_.front().bytes.empty());
+  }
   bool has_room(std::size_t size) const {
     if (datagrams_) return bytes_ < room_;
     return filled_bytes() + (pages_ ? kPipeBuf : size) <= room_ || bytes_ == 0;

@@ -65,6 +65,7 @@ PAGE_HEAD = """# Commands and their options
 """
 WIDE_FLAG = "--wide"  # every command has this option
 COMPLETION_FLAG = "--install-completion"
+INPUT_FLAG = "--stdin"
 # commands that also run Linux programs, whose arguments follow --
 PROGRAM_COMMANDS = frozenset({"run", "sweep", "compare", "whatif", "fences"})
 HELP_FLAGS = frozenset({"--help", "-h"})
@@ -77,7 +78,7 @@ def main(words: Sequence[str] | None = None) -> None:
         own_words = words[: words.index("--")] if "--" in words else words
         switch.set(option in own_words)
         words = [word for word in own_words if word != option] + words[len(own_words) :]
-    words = _convert_arguments(words)
+    words = _attach_dash(_convert_arguments(words))
     _escape_letters()
     try:
         with interruptible():
@@ -125,6 +126,17 @@ def _convert_arguments(words: list[str]) -> list[str]:
         return words
     separator = words.index("--")
     return [*words[:separator], *(f"--argument={word}" for word in words[separator + 1 :])]
+
+
+def _attach_dash(words: list[str]) -> list[str]:
+    """Writes `--stdin -` as `--stdin=-`, because cyclopts takes a single - for an option."""
+    attached: list[str] = []
+    for word in words:
+        if word == "-" and attached[-1:] == [INPUT_FLAG]:
+            attached[-1] += "=-"
+        else:
+            attached.append(word)
+    return attached
 
 
 def _refuse_surrogates(words: list[str]) -> None:
