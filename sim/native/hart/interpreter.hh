@@ -72,7 +72,8 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
 #define LOAD(name, match, mask, type)               \
   case Op::name:                                    \
     if (load_hits<type, translated>(h, in, now)) {  \
-      now -= h.cost.hidden(in.size);                \
+      if (h.cost.load_to_use != 0) [[unlikely]]     \
+        now -= h.cost.hidden(in.size);              \
       break;                                        \
     }                                               \
     h.account(bytes_between(first, at), now, done); \
