@@ -176,7 +176,10 @@ void bind_calls(nb::class_<PythonHart>& hart) {
       .def(
           "set_cost",
           [](PythonHart& h, uint64_t instruction, uint64_t mispredict, uint64_t pause,
-             uint64_t load_to_use) { h.hart.cost = {instruction, mispredict, pause, load_to_use}; },
+             uint64_t load_to_use) {
+            h.hart.cost = {instruction, mispredict, pause, load_to_use};
+            h.hart.code.finds_first_uses |= load_to_use > 0;
+          },
           "instruction"_a, "mispredict"_a, "pause"_a, "load_to_use"_a,
           "Sets the costs, in ps, of instructions that start from now on.")
       .def(

@@ -36,6 +36,7 @@ Core::Core(const CoreContext& s, Agent a, Lookahead lookahead)
       caches(*this, spec, s.job, agent) {}
 
 void Core::add_thread(Code& code, uint32_t id) {
+  code.finds_first_uses |= spec.stall_on_use;
   const JobSpec& job = context.job;
   threads.push_back(
       std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));

@@ -30,6 +30,9 @@ class Code {
   }
 
   CodePages pages;  // code of harts that translate addresses
+  // A hart stalls on use (H10), so each load is decoded with the distance to its first use. Set
+  // before any code is decoded.
+  bool finds_first_uses = false;
 
   // The allocator is calloc instead of new, because large zeroed blocks come from the system
   // untouched. A run whose memory is saved sets other functions (storage/arena.hh).

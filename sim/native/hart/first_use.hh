@@ -1,10 +1,10 @@
 // Finds how many instructions stand between a load and the first that waits for its value (rule
 // H10).
 //
-//   decode_at_place(address, word, fetch)
+//   decode_at_place(hart, address, word)
 //
-// `fetch(address, word)` reads code, and returns false where there is none. Invariant: the answer
-// depends on the code of the load's page alone, so it is the same for all harts and engines.
+// Invariant: the answer depends on the code of the load's page alone, so it is the same for all
+// harts and engines.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@
 namespace uncore {
 
 // The instructions behind a load in the order in which a processor expects to execute them:
-// backward branches are taken, forward ones are not (H10.1).
+// backward branches are taken, forward ones are not (H10.1). `fetch(address, word)` reads code, and
+// returns false where there is none.
 class ExpectedPath {
  public:
   static constexpr uint8_t kNoUse = 255;  // no instruction of the path waits for the value
@@ -135,12 +136,14 @@ class ExpectedPath {
   unsigned length_ = 1;
 };
 
-// Decodes the instruction at `address`. A load gets the distance to its first use as its `size`.
-template <class Fetch>
-Instruction decode_at_place(uint64_t address, uint32_t word, Fetch&& fetch) {
+// Decodes the instruction at `address` for a hart. A load gets the distance to its first use as its
+// `size`, unless no hart of the program stalls on use: to look ahead costs two dozen decodings.
+template <class Hart>
+Instruction decode_at_place(Hart& h, uint64_t address, uint32_t word) {
   Instruction in = decode(word);
-  if (ExpectedPath::is_load(in))
-    in.size = ExpectedPath(address, in, fetch).instructions_before_use();
+  if (!h.code.finds_first_uses || !ExpectedPath::is_load(in)) return in;
+  const auto fetch = [&h](uint64_t at, uint32_t& read) { return h.port.fetch(at, read); };
+  in.size = ExpectedPath(address, in, fetch).instructions_before_use();
   return in;
 }
 

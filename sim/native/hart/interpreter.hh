@@ -39,8 +39,7 @@ template <class Port>
 bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
   uint32_t word;
   if (is_confined(h.port) || !h.port.fetch(address, word)) return false;
-  in = decode_at_place(address, word,
-                       [&h](uint64_t at, uint32_t& read) { return h.port.fetch(at, read); });
+  in = decode_at_place(h, address, word);
   if (&in == h.lone_code) return true;
   h.code.decoded(&in);
   if (h.code.watches(address)) in.op = Op::watched;

@@ -13,8 +13,7 @@ namespace uncore {
 // Times in the unit of HartState::clock, which the environment chooses.
 struct Cost {
   uint64_t instruction = 1, mispredict = 0, pause = 1;
-  // The time of a load that hits, if its hart waits for it only at the first use of the value; else
-  // 0.
+  // The time of a load that hits, if its hart waits for the value at the first use; 0: at the load.
   uint64_t load_to_use = 0;
 
   // Returns the part of this time that passes beside the instructions before the first use (H10).

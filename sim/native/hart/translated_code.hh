@@ -43,8 +43,7 @@ FetchResult decode_here(Hart<Port>& h, Instruction& in) {
   uint32_t word = 0;
   h.port.fetch(physical, word);
   if (last && (word & 3) == 3) return decode_across(h, physical);
-  in = decode_at_place(physical, word,
-                       [&h](uint64_t at, uint32_t& read) { return h.port.fetch(at, read); });
+  in = decode_at_place(h, physical, word);
   h.code.pages.decoded(page);
   return {&in};
 }
