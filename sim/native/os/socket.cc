@@ -159,7 +159,7 @@ Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
 Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
                      Stream::ReceiveResult& received) {
   if (is_datagram()) inbox();
-  if (pending) co_return -std::exchange(pending, 0);
+  if (pending) co_return take_error();
   if (!in) co_return type == kStream && !is_internet() ? -EINVAL : -ENOTCONN;
   if (keeps_boundaries() && !is_internet() && in->take_reset()) co_return -ECONNRESET;
   if (is_datagram() && !io_options.waits && !in->has_some()) co_return -EAGAIN;
@@ -185,7 +185,7 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
                   Stream::IoOptions io_options, OpenFileRefs& files) {
   if (keeps_boundaries()) io_options.signals = false;
   if (is_datagram_over_internet()) {
-    if (pending) co_return -std::exchange(pending, 0);
+    if (pending) co_return take_error();
     if (const int64_t no = may_send(os, from); no < 0) co_return no;
     const bool is_connected = !peer.empty() && to == out;
     const SocketRef now = is_connected ? peer_now(os) : nullptr;
@@ -196,12 +196,12 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
     }
   }
   const bool is_message = keeps_boundaries() && !is_internet();
-  if (is_message && !is_datagram() && pending) co_return -std::exchange(pending, 0);
+  if (is_message && !is_datagram() && pending) co_return take_error();
   if (is_message && !is_datagram() && in && in->take_reset()) co_return -ECONNRESET;
   if (!to && !is_datagram() && !is_internet()) co_return -ENOTCONN;
   if (is_message)
     if (const int64_t no = may_send(os, from); no < 0) co_return no;
-  if (is_message && pending) co_return -std::exchange(pending, 0);
+  if (is_message && pending) co_return take_error();
   const auto other = to ? std::dynamic_pointer_cast<Socket>(to->reader.lock()) : nullptr;
   if (is_message && is_datagram() && other && !may_send_to(*other)) co_return -EPERM;
   const bool is_connection = type == kStream && is_internet();
@@ -214,7 +214,7 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
   if (is_broken_pipe) co_return -EPIPE;
   if (!to) co_return is_internet() ? -EDESTADDRREQ : -ENOTCONN;
   if (pending && !is_internet() && size_of(from) > 0 && !to->is_reader_closed())
-    co_return -std::exchange(pending, 0);
+    co_return take_error();
   if (tells_credentials() || (other && (other->tells_credentials() || other->listener.lock())))
     io_options.is_signed = true;
   const int64_t sent = co_await to->send(os, t, *this, std::move(from), io_options, name, files);

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "os/stream.hh"
 
@@ -86,6 +87,8 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   // Returns whether this socket may send datagrams to `other`. A connected datagram socket accepts
   // them from its peer only.
   bool may_send_to(const Socket& other) const;
+  // Returns the pending error, negative, and forgets it. Returns 0 if there is none.
+  int64_t take_error() { return -std::exchange(pending, 0); }
   // Returns whether a flag of setsockopt is set.
   bool has(uint32_t option) const;
   // Returns whether messages to this socket tell their senders' credentials (SO_PASSCRED).

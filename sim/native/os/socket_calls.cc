@@ -264,7 +264,7 @@ Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint6
   if (const int64_t no = check_address(*socket, name); no < 0) co_return no;
   if (name.size() == sizeof(uint16_t)) co_return -EINVAL;
   if (const int64_t no = socket->may_send(os, parts); no < 0) co_return no;
-  if (!socket->is_internet() && socket->pending) co_return -std::exchange(socket->pending, 0);
+  if (!socket->is_internet() && socket->pending) co_return socket->take_error();
   SocketRef other;
   const int64_t no = look_up(os, *socket, name, other);
   if (no == 0 || socket->is_internet()) autobind(os, socket);
@@ -551,7 +551,7 @@ Work read_control(Linux& os, Task& t, Socket& socket, const Message& message,
       t, message.control, {reinterpret_cast<uint8_t*>(control.data()), control.size()});
   if (error < 0) co_return error;
   if (socket.type == kSequence) {
-    if (socket.pending) co_return -std::exchange(socket.pending, 0);
+    if (socket.pending) co_return socket.take_error();
     if (socket.in && socket.in->take_reset()) co_return -ECONNRESET;
     if (!socket.out) co_return -ENOTCONN;
   }
@@ -734,7 +734,7 @@ Work recvmmsg(Linux& os, Task& t) {
     if (error < 0) co_return error;
   }
   if (!socket) co_return no_socket(os, t.args[0]);
-  if (socket->pending) co_return -std::exchange(socket->pending, 0);
+  if (socket->pending) co_return socket->take_error();
   if (socket->in && socket->in->take_reset()) co_return -ECONNRESET;
   int64_t done = 0, error = 0;
   for (uint64_t at = t.args[1]; done < static_cast<int64_t>(many); at += sizeof(MessageOfMany)) {
@@ -881,7 +881,7 @@ Work getsockopt(Linux& os, Task& t) {
     const auto set = socket->options.find(option);
     value = set == socket->options.end() ? first_value(os, *socket, option) : set->second;
     if (option == kError && socket->in && socket->in->take_reset()) value = word(ECONNRESET);
-    if (option == kError && socket->pending) value = word(std::exchange(socket->pending, 0));
+    if (option == kError && socket->pending) value = word(-socket->take_error());
   }
   const std::size_t size = std::min<std::size_t>(value.size(), static_cast<uint32_t>(room));
   const auto* const bytes = reinterpret_cast<const uint8_t*>(value.data());
