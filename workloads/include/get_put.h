@@ -15,6 +15,7 @@ UC_PARAM(u64, count_node, 0, "node", "memory node of the count");
 
 struct count {
   UC_ALIGNED _Atomic uint32_t references;
+  _Atomic uint32_t writer;  // add_swap's lock: the hart that has it as a writer, plus 1; else 0
 };
 
 static uint32_t count_get(struct count* count);  // returns the new count
