@@ -260,8 +260,8 @@ GETUID = {
     reason=(
         "the shorter code is a fifth with one task, and a third on the Xeon; the half comes from"
         " FreeBSD 11, which makes no more calls with 128 tasks than with 64 on the EPYC (463 and"
-        " 482 million), though no line of the call is written. What stopped it there is not known, and"
-        " the skeleton, in which nothing does, gains by the second task of each core on both"
+        " 482 million), though no line of the call is written. What stopped it there is not known,"
+        " and the skeleton, in which nothing does, gains by the second task of each core on both"
     ),
 )
 def getuid_improved(freebsd11: Curve, freebsd12: Curve) -> float:
@@ -312,9 +312,9 @@ UNIX_SYSTEMS = {
     fitted=["work"],
     runs=UNIX_SYSTEMS,
     reason=(
-        "tasks of either system share no line, so the ratio is that of the private work, which was"
-        " fitted to one task (1.20); the rest, 1.11, the second task of each core adds on FreeBSD,"
-        " and what a sibling leaves of a core is one number of the machine here"
+        "tasks of either system share no line, so the ratio is that of the private work; measured"
+        " it is 1.20 with one task, and 1.33 with 128, because the second task of each core adds"
+        " more on FreeBSD, where what a sibling leaves of a core is one number of the machine here"
     ),
 )
 def unix_linux(freebsd12: Curve, linux: Curve) -> float:
