@@ -75,6 +75,31 @@ def test_interrupt_with_several_frames_costs_less_per_frame_than_one_interrupt_e
     assert ns_per_frame(6) < ns_per_frame(1) * 0.75
 
 
+def test_polling_costs_a_frame_what_an_interrupt_costs_it_and_saves_the_way_of_the_signal() -> None:
+    for frames in (1, 6):
+        interrupt, poll = (
+            table(run(TWO_CORES, "sched/netintr", 2, frames=frames, by=how, ops=60), "interrupt")[0]
+            for how in ("interrupt", "poll")
+        )
+        assert poll[0] < interrupt[0]
+        assert 0.8 < poll[2] / interrupt[2] < 1.05
+
+
+def test_empty_poll_takes_its_look_at_the_card_and_a_hit_in_the_cache() -> None:
+    nothing, register = (
+        table(run(TWO_CORES, "sched/netintr", 2, by="poll", look=look, ops=60), "polled")[0][0]
+        for look in ("0ns", "300ns")
+    )
+    assert 0 < nothing < 50_000
+    assert 300_000 <= register < 400_000
+
+
+def test_stages_of_the_protocol_overlap_although_the_card_shares_a_hart_with_one() -> None:
+    [row] = table(run(TWO_CORES, "sched/netintr", 2, frames=6, protocol="other", ops=60), "busy")
+    driver, protocol, together = row
+    assert max(driver, protocol) < together < 0.9 * (driver + protocol)
+
+
 def test_wake_up_by_message_saves_time_only_for_the_waker() -> None:
     lock, message = (run(TWO_CORES, "sched/wakeup", 2, by=how) for how in ("lock", "message"))
     assert table(message, "wakeup")[0][0] < table(lock, "wakeup")[0][0]

@@ -54,6 +54,52 @@ def test_thread_that_only_reads_finds_its_lines_cached_when_it_returns_to_a_hart
     assert first[1] < 1.3 * second[1]
 
 
+@pytest.mark.parametrize(("memory", "stay", "near_share"), [("turns", 16, 0.5), ("here", 8000, 1)])
+def test_memory_of_a_program_that_stays_is_local_and_memory_of_all_nodes_is_half_local(
+    memory: str, stay: int, near_share: float
+) -> None:
+    chosen = {"life": 8, "memory": memory, "stay": stay, "lines": 16, "ops": 160}
+    [[near, far]] = table(run("sched/migrate", 8, "opteron2384x2", **chosen), "accesses")
+    assert near + far == 16 * 160
+    assert near == near_share * (near + far)
+
+
+def test_programs_that_are_moved_more_often_access_more_remote_memory() -> None:
+    def far_share(stay: int) -> float:
+        chosen = {"life": 8, "stay": stay, "lines": 16, "ops": 1600}
+        [[near, far]] = table(run("sched/migrate", 8, "opteron2384x2", **chosen), "accesses")
+        return far / (near + far)
+
+    assert 0.18 < far_share(8) < 0.32, "half of the moves leave the node for half of a life"
+    assert 0.35 < far_share(16) / far_share(8) < 0.65
+
+
+def test_node_of_memory_matters_only_to_a_set_that_does_not_fit_into_the_caches() -> None:
+    def second_walk(lines: int, node: int) -> int:
+        chosen = {"lines": lines, "set_node": node, "ops": 1}
+        return table(run("sched/migrate", 2, "opteron8218x4", **chosen), "refill")[1][1]
+
+    assert 0.97 < second_walk(128, 1) / second_walk(128, 0) < 1.03
+    assert second_walk(20000, 1) > 1.2 * second_walk(20000, 0)
+
+
+def test_one_arena_forms_a_convoy_only_with_more_clients_than_processors() -> None:
+    def queries(heap: str, clients: int) -> float:
+        server = {"preempt": "user", "descriptors": "rcu", "allocations": 8, "ops": 60}
+        return rate("kernel/mysql", 8, "opteron8218x4", heap=heap, clients=clients, **server)
+
+    assert queries("one", 8) > 0.85 * queries("own", 8)
+    assert queries("own", 20) > 0.9 * queries("own", 8)
+    assert queries("one", 20) < 0.6 * queries("own", 20)
+
+
+def test_a_queue_of_clean_buffers_moves_other_tasks_headers_and_a_flag_none() -> None:
+    def lines(serial: str) -> float:
+        return lines_per_operation("kernel/read", 8, serial=serial, pool=0, ops=200)
+
+    assert lines("queue") > lines("none") + 3, "the lock, the head, and two neighbours"
+
+
 @pytest.mark.parametrize(("own_lines", "together_wins"), [(64, True), (1536, False)])
 def test_a_shared_cache_helps_small_working_sets_and_harms_large_ones(
     own_lines: int, together_wins: bool

@@ -21,6 +21,19 @@
 // that a query holds one, a pthread mutex, whose waiters sleep. Kennaway's notes of 2008 blame
 // these locks for the loss of throughput above 8 clients.
 //
+// The cause of Linux's fall in 2007 was none of the kernel's locks: its idle CPUs had threads that
+// slept in futex(2) for the lock of glibc's malloc, and with another allocator the fall was gone
+// (A. Blanchard, "MySQL scalability on Linux with sysbench", ozlabs.org/~anton/linux/sysbench,
+// March 2007: 31 % idle, 130,000 switches a second). Linux looks up a descriptor without a lock
+// (`descriptors=rcu`, fget_light). A query has `allocations` pieces of work in between, each with
+// the heap's lock held for `allocating`:
+//
+//   one    glibc's main arena, a pthread mutex: a thread that finds it taken sleeps at once. Up to
+//          a thread a CPU, the owner soon lets it go. With more, an owner loses its CPU, all
+//          others come to sleep, and from then on each unlock wakes one: a convoy that lasts,
+//          because threads are back at the lock before it is empty
+//   own    an arena for each thread: FreeBSD 7's jemalloc (up to four for each CPU)
+//
 // Check: what each lock guards is changed by one thread at a time, and every call is counted.
 #include "loop.h"
 #include "mtx.h"
@@ -35,6 +48,12 @@ UC_PARAM(duration, inner, 0, "ns", "of the work of a query, with a lock of the s
 enum preempt { PREEMPT_ANYWHERE, PREEMPT_USER };
 UC_PARAM(choice, preempt, PREEMPT_ANYWHERE, "anywhere|user",
          "where a quantum ends: also in the kernel, or at the return to the program");
+enum descriptors { DESCRIPTORS_LOCK, DESCRIPTORS_RCU };
+UC_PARAM(choice, descriptors, DESCRIPTORS_LOCK, "lock|rcu", "how a descriptor is looked up");
+enum heap { HEAP_ONE, HEAP_OWN };
+UC_PARAM(choice, heap, HEAP_ONE, "one|own", "arenas of the allocator: one, or one a thread");
+UC_PARAM(u64, allocations, 0, "allocations", "of a query, a multiple of its calls");
+UC_PARAM(duration, allocating, 200, "ns", "of the work of a query, each time with the heap's lock");
 UC_PARAM(duration, quantum, 100000, "ns", "after which a thread lets another one run");
 
 // Volatile, so that the compiler keeps each access; not atomic, because the lock protects them.
@@ -44,18 +63,23 @@ static struct table {
   const volatile void* inside;
 }* table;
 
-// A pthread mutex: a word in the program's memory, and a sleep queue of the kernel for waiters.
-static struct server {
+// Data under a pthread mutex: a word in the program's memory, and a sleep queue of the kernel for
+// waiters.
+struct guarded {
   UC_ALIGNED _Atomic uint32_t word;
-  UC_ALIGNED volatile uint64_t queries;
+  UC_ALIGNED volatile uint64_t uses;
   const volatile void* inside;
-}* server;
-
-enum { SERVER_FREE, SERVER_TAKEN, SERVER_CONTESTED };
-
-struct client {
-  UC_ALIGNED uint64_t quantum_end;
 };
+
+static struct guarded *server, *arena;
+
+enum { WORD_FREE, WORD_TAKEN, WORD_CONTESTED };
+
+static struct client {
+  UC_ALIGNED uint64_t quantum_end;
+  uint64_t calls;  // number of descriptors looked up without a lock
+  struct guarded* heap;
+}* all_clients;
 
 static uint64_t share;  // one client's share of the operations of all harts
 
@@ -71,41 +95,46 @@ static void run_for(struct client* self, uint64_t ns) {
   preempt_if_due(self);
 }
 
-static bool server_take(uint32_t taken) {
-  return atomic_exchange_explicit(&server->word, taken, memory_order_acquire) == SERVER_FREE;
+static bool word_take(struct guarded* data, uint32_t taken) {
+  return atomic_exchange_explicit(&data->word, taken, memory_order_acquire) == WORD_FREE;
 }
 
-static void server_lock(void) {
-  uint32_t word = SERVER_FREE;
-  if (atomic_compare_exchange_strong_explicit(&server->word, &word, SERVER_TAKEN,
-                                              memory_order_acquire, memory_order_relaxed))
+static void pthread_lock(struct guarded* data) {
+  uint32_t word = WORD_FREE;
+  if (atomic_compare_exchange_strong_explicit(&data->word, &word, WORD_TAKEN, memory_order_acquire,
+                                              memory_order_relaxed))
     return;
-  uc_sleepq_lock(server);
-  while (!server_take(SERVER_CONTESTED)) {
-    uc_sleepq_wait(server);
-    uc_sleepq_lock(server);
+  uc_sleepq_lock(data);
+  while (!word_take(data, WORD_CONTESTED)) {
+    uc_sleepq_wait(data);
+    uc_sleepq_lock(data);
   }
-  uc_sleepq_release(server);
+  uc_sleepq_release(data);
 }
 
-static void server_unlock(void) {
-  if (atomic_exchange_explicit(&server->word, SERVER_FREE, memory_order_release) ==
-      SERVER_CONTESTED)
-    uc_wakeup_one(server);
+static void pthread_unlock(struct guarded* data) {
+  if (atomic_exchange_explicit(&data->word, WORD_FREE, memory_order_release) == WORD_CONTESTED)
+    uc_wakeup_one(data);
 }
 
-static void use_server(struct client* self) {
-  server_lock();
-  uc_check(!server->inside, "two threads have the server's own lock");
-  server->inside = self;
-  uint64_t before = server->queries;
-  run_for(self, inner);
-  server->queries = before + 1;
-  server->inside = NULL;
-  server_unlock();
+static void use(struct guarded* data, struct client* self, uint64_t ns) {
+  pthread_lock(data);
+  uc_check(!data->inside, "two threads have one lock of the server's own");
+  data->inside = self;
+  uint64_t before = data->uses;
+  run_for(self, ns);
+  data->uses = before + 1;
+  data->inside = NULL;
+  pthread_unlock(data);
 }
 
 static void use_descriptor(struct client* self) {
+  if (descriptors == DESCRIPTORS_RCU) {
+    uc_delay(hold);
+    self->calls++;
+    if (preempt == PREEMPT_USER) preempt_if_due(self);
+    return;
+  }
   if (!UC_SABOTAGE) mtx_lock(&table->lock);
   uc_check(!table->inside, "two threads in the descriptor table");
   table->inside = self;
@@ -120,10 +149,19 @@ static void use_descriptor(struct client* self) {
   if (preempt == PREEMPT_USER) preempt_if_due(self);
 }
 
+// Runs for `ns`, with an allocation after each of `pieces` parts. They are a part of `ns`.
+static void run_and_allocate(struct client* self, uint64_t ns, uint64_t pieces) {
+  for (uint64_t i = 0; i < pieces; i++) {
+    run_for(self, ns / pieces - allocating);
+    use(self->heap, self, allocating);
+  }
+  if (!pieces) run_for(self, ns);
+}
+
 static void query(struct client* self) {
-  if (inner) use_server(self);
+  if (inner) use(server, self, inner);
   for (uint64_t i = 0; i < calls; i++) {
-    run_for(self, (work - inner) / calls);
+    run_and_allocate(self, (work - inner) / calls, allocations / calls);
     use_descriptor(self);
   }
 }
@@ -143,12 +181,18 @@ static void serve(void* argument) {
 void uc_setup(unsigned n) {
   mtx_setup(n);
   uc_require(clients && calls, "there must be a client or more, and a call or more in a query");
-  uc_require(inner <= work, "inner is a part of work, and may not be longer");
+  uc_require(allocations % calls == 0, "allocations must be a multiple of calls");
+  uc_require(inner + allocations * allocating <= work,
+             "inner and allocations are parts of work, and may not be longer");
   share = (ops * n + clients - 1) / clients;
   table = uc_alloc(sizeof *table, 0);
   server = uc_alloc(sizeof *server, 0);
-  for (uint64_t i = 0; i < clients; i++)
-    uc_thread_create(serve, uc_alloc(sizeof(struct client), 0), NULL);
+  arena = uc_alloc(sizeof *arena, 0);
+  all_clients = uc_alloc(clients * sizeof *all_clients, 0);
+  for (uint64_t i = 0; i < clients; i++) {
+    all_clients[i].heap = heap == HEAP_ONE ? arena : uc_alloc(sizeof *arena, 0);
+    uc_thread_create(serve, &all_clients[i], NULL);
+  }
 }
 
 void uc_main(unsigned id, unsigned n) {
@@ -159,6 +203,12 @@ void uc_main(unsigned id, unsigned n) {
 }
 
 void uc_finish(unsigned n) {
-  uc_check(table->calls == calls * uc_total_ops(n), "calls were not counted");
-  uc_check(!inner || server->queries == uc_total_ops(n), "queries were not counted");
+  uint64_t looked_up = table->calls, allocated = heap == HEAP_ONE ? arena->uses : 0;
+  for (uint64_t i = 0; i < clients; i++) {
+    looked_up += all_clients[i].calls;
+    if (heap == HEAP_OWN) allocated += all_clients[i].heap->uses;
+  }
+  uc_check(looked_up == calls * uc_total_ops(n), "calls were not counted");
+  uc_check(!inner || server->uses == uc_total_ops(n), "queries were not counted");
+  uc_check(allocated == allocations * uc_total_ops(n), "allocations were not counted");
 }

@@ -194,6 +194,26 @@ def interrupt_batch(one: Curve, six: Curve) -> float:
     return one.point.cell("interrupt", 0, 2) / six.point.cell("interrupt", 0, 2)
 
 
+POLL = {"empty": FRAMES_RUN(set={"frames": 1, "by": "poll", "look": "300ns", "ops": 200})}
+
+
+@claim(
+    "a poll of a network card that has received nothing takes about 300 ns",
+    source="Dillon 2005, Network interrupt: no-work overhead when polling",
+    figures=[106],
+    expected=about(300),
+    unit="ns",
+    fitted=["look"],
+    runs=POLL,
+    reason=(
+        "reading the card's register over PCI (`look`) is this figure itself, for no simulated"
+        " device has registers; what the poll does in memory takes 16 ns"
+    ),
+)
+def poll_empty(empty: Curve) -> float:
+    return empty.point.cell("polled", 0, 0)
+
+
 WAKEUP_RUN = partial(CPUS, workload="sched/wakeup")
 WAKEUP = {
     "here": WAKEUP_RUN(set={"distance": 0}),

@@ -84,6 +84,63 @@ def fault_dragonfly_gain(percpu: Curve, shared: Curve) -> float:
     return percpu.point.throughput / shared.point.throughput
 
 
+# `work` comes from the Xeons' rate, as above; nothing is fitted to the Opterons'.
+OPTERONS = {
+    "opterons": Run(
+        machine="opteron6168x4",
+        workload="kernel/page_fault",
+        threads="48",
+        set={"queues": "percpu", "work": 33000, "ops": 20},
+    )
+}
+
+
+@claim(
+    "zero-fill page faults of 48 Opteron cores without shared page lists: something like 4.7"
+    " million a second",
+    source="Dillon 2017, (3): four sockets, 48 cores; here 4x Opteron 6168 of 1.9 GHz",
+    figures=[128],
+    expected=about(4.7),
+    unit="M/s",
+    runs=OPTERONS,
+    reason=(
+        "nobody waits for anybody; the instructions of a fault are those that the two Xeons' rate"
+        " implies, and clock, instructions a cycle and memory of the other machine do the rest"
+    ),
+)
+def fault_opteron(opterons: Curve) -> float:
+    return opterons.point.throughput / 1e6
+
+
+# `life`, `stay`: every other program is moved, in the middle of its life, to a hart drawn at
+# random.
+PROGRAMS_RUN = partial(Run, machine="e52620v4x2", workload="sched/migrate", threads="32")
+PROGRAMS = {
+    "here": PROGRAMS_RUN(
+        set={"life": 8, "stay": 16, "memory": "here", "lines": 16, "ops": 4000},
+    )
+}
+
+
+@claim(
+    "with a NUMA-aware allocator, short programs access local memory 5 to 10 times as often as"
+    " remote memory",
+    source="Dillon 2017, (4): a bulk build",
+    figures=[132],
+    expected=stated(5, 10),
+    unit="local to remote",
+    fitted=["life", "stay"],
+    runs=PROGRAMS,
+    reason=(
+        "the remote accesses are those of programs that were moved off the node where they began;"
+        " how often the scheduler does that is not stated, and decides the figure: memory from all"
+        " nodes in turn gives 1:1 however often"
+    ),
+)
+def numa_after(here: Curve) -> float:
+    return here.point.cell("accesses", 0, 0) / here.point.cell("accesses", 0, 1)
+
+
 # `work`: a fault that only maps a page takes a thread 1.9 us (32 threads handle 17 million faults
 # per second).
 FILLING_RUN = partial(Run, machine="e52620v4x2", workload="kernel/page_fault", threads="32")

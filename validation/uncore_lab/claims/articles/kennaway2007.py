@@ -9,13 +9,27 @@ from uncore_lab.claims.claim import Run, claim
 from uncore_lab.claims.ranges import about, because, figure
 
 MYSQL_RUN = partial(Run, machine="opteron8218x4", workload="kernel/mysql", threads="8")
-MYSQL = {
-    "adaptive8": MYSQL_RUN(set={"mutex": "adaptive", "clients": 8}),
-    "adaptive20": MYSQL_RUN(set={"mutex": "adaptive", "clients": 20}),
-    "sleep1": MYSQL_RUN(set={"mutex": "sleep", "clients": 1}),
-    "sleep8": MYSQL_RUN(set={"mutex": "sleep", "clients": 8}),
-    "sleep20": MYSQL_RUN(set={"mutex": "sleep", "clients": 20}),
+# The two systems differ in what mysql.c says of them: FreeBSD has a mutex on the descriptor table
+# and an arena of the allocator for each thread, Linux looks descriptors up without a lock and has
+# one arena. `switch_cost` is Dillon's of 2005, measured on a processor of the same family.
+SYSTEM: dict[str, str | int] = {
+    "preempt": "user",
+    "inner": "1us",
+    "allocations": 8,
+    "allocating": "300ns",
+    "switch_cost": "1us",
+    "ops": 150,
 }
+FREEBSD: dict[str, str | int] = {**SYSTEM, "mutex": "adaptive", "heap": "own"}
+LINUX: dict[str, str | int] = {**SYSTEM, "descriptors": "rcu", "heap": "one"}
+MYSQL = {
+    "freebsd8": MYSQL_RUN(set={**FREEBSD, "clients": 8}),
+    "freebsd20": MYSQL_RUN(set={**FREEBSD, "clients": 20}),
+    "linux1": MYSQL_RUN(set={**LINUX, "clients": 1}),
+    "linux8": MYSQL_RUN(set={**LINUX, "clients": 8}),
+    "linux20": MYSQL_RUN(set={**LINUX, "clients": 20}),
+}
+FITTED = ["work", "quantum", "inner", "allocations", "allocating"]
 # The server has locks of its own: Kennaway's notes on MySQL (people.freebsd.org/~kris/scaling,
 # 2008) say that these cause the loss above 8 clients. No quantum ends while kernel code runs.
 # `inner` is a round number; the answer is 0.87 with half a microsecond and 0.76 with five.
@@ -53,35 +67,36 @@ def mysql_freebsd(server20: Curve, server8: Curve) -> float:
     figures=[137],
     expected=because(0.96, 1, f"2 % less; {MARGIN}"),
     unit="x",
-    fitted=["work", "hold", "quantum"],
+    fitted=FITTED,
     runs=MYSQL,
     reason=(
-        "the work of a query, how long the lock is held and how long a thread runs, no"
-        " article states; they were chosen when its figures were known"
+        "the work of a query, how often it allocates, how long the locks are held and how long"
+        " a thread runs, no article states; they were chosen when its figures were known. With 4"
+        " allocations of 200 ns, and no lock of the server's own on Linux, it is 0.98, but Linux"
+        " then loses only a third at 20 clients"
     ),
 )
-def mysql_peak(adaptive8: Curve, sleep8: Curve) -> float:
-    return adaptive8.point.throughput / sleep8.point.throughput
+def mysql_peak(freebsd8: Curve, linux8: Curve) -> float:
+    return freebsd8.point.throughput / linux8.point.throughput
 
 
 @claim(
-    "at 20 clients FreeBSD outperforms Linux, whose waiters sleep, four times",
+    "at 20 clients FreeBSD outperforms Linux, whose allocator has one lock, four times",
     source="Kennaway 2007",
     figures=[140],
     expected=figure(4),
     unit="x",
     neutral=1,
-    fitted=["work", "hold", "quantum"],
+    fitted=FITTED,
     runs=MYSQL,
     reason=(
-        "it hangs on threads that lose their CPU with the kernel's lock; where no quantum cuts the"
-        " kernel short (preempt=user), or the server has a lock of its own, the two are equal."
-        " What made Linux fall in 2007 was found to be its C library's malloc, which the skeleton"
-        " does not have"
+        "sleepers on the lock of glibc's malloc form a convoy as soon as there are more threads"
+        " than CPUs; how deep it is follows from the number of allocations, and with twice as many"
+        " it forms at 8 clients already. What futex(2) takes in the kernel is not executed"
     ),
 )
-def mysql_ratio(adaptive20: Curve, sleep20: Curve) -> float:
-    return adaptive20.point.throughput / sleep20.point.throughput
+def mysql_ratio(freebsd20: Curve, linux20: Curve) -> float:
+    return freebsd20.point.throughput / linux20.point.throughput
 
 
 @claim(
@@ -90,12 +105,13 @@ def mysql_ratio(adaptive20: Curve, sleep20: Curve) -> float:
     figures=[139],
     expected=about(1),
     unit="x",
-    fitted=["work", "hold", "quantum"],
+    fitted=FITTED,
     runs=MYSQL,
     reason=(
-        "as mysql-ratio; and a sleeper must get a CPU back from a thread that is just running,"
-        " which the skeleton's scheduler does sooner than that of 2007"
+        "as mysql-ratio: a handoff of the convoy takes 4.5 us here, and a query has 8 of them in"
+        " 80 us of work; it falls to one client's rate where a handoff takes 10, which the calls"
+        " of futex(2) and the scheduler of 2007 may have taken"
     ),
 )
-def mysql_collapse(sleep20: Curve, sleep1: Curve) -> float:
-    return sleep20.point.throughput / sleep1.point.throughput
+def mysql_collapse(linux20: Curve, linux1: Curve) -> float:
+    return linux20.point.throughput / linux1.point.throughput
