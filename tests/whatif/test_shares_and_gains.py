@@ -1,4 +1,4 @@
-"""Does the object with the larger share of the critical path gain more if its lines cost nothing?"""
+"""Does the object with the larger share of the critical path gain more if its lines are free?"""
 
 from __future__ import annotations
 

@@ -25,8 +25,7 @@ void CriticalPath::waited(uint32_t hart, const Writes& writes, const Waiting& wa
   Hart& h = harts_[hart];
   const Time looked = h.woken ? std::min(wait.looked, h.woken) : wait.looked;
   const Point* write = nullptr;
-  if (looked != kNever)
-    write = writes.cause(hart, wait.bytes, std::min(looked, wait.since), now);
+  if (looked != kNever) write = writes.cause(hart, wait.bytes, std::min(looked, wait.since), now);
   if (!write && wait.since == now) return;  // the hart slept because of another line
   h.last = add(write ? *write : Point{wait.since, h.last}, wait.use, now);
   h.woken = 0;
