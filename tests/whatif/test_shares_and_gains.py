@@ -15,8 +15,8 @@ from uncore.study import whatif as counterfactual
 
 MACHINE, THREADS, SEEDS = "ccx:2x4", 4, (17, 18, 19)
 MIN_SHARE = 0.05  # objects with a smaller share of the critical path are not compared
-MIN_RATIO = 2  # of two shares that are compared
-MIN_PAIRS = 20  # compared in all workloads, lest the test compare nothing
+MIN_RATIO = 2  # the least ratio of two shares that are compared
+MIN_PAIRS = 20  # pairs in all workloads, so that the test does not compare nothing
 FEW = (
     "epoch/hazard",
     "latency/chase",
