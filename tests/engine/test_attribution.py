@@ -15,6 +15,7 @@ from tests.support.runs import guest, job
 from uncore import topology
 from uncore.engine import native, outcome
 from uncore.engine.native.attribution import COUNTED_FIELDS, OUTSIDE_REGION
+from uncore.program import Program
 from uncore.topology import Machine
 
 LINES = frozenset({"lines"})
@@ -186,6 +187,40 @@ def test_critical_path_of_independent_harts_weights_their_times_by_rate(length) 
     assert path_ps == pytest.approx(point["elapsed_ps"], rel=5e-3)
     assert sum(engine.uses()["critical_ps"]) / path_ps == pytest.approx(expected_share, rel=1e-2)
     assert rates[0] > 2 * rates[3] and 0.2 < expected_share < 0.8
+
+
+def critical_ns(workload: str | Program, **options: Any) -> dict[str, float]:
+    """Returns the ns of the critical path of an operation by object; the whole path is at ""."""
+    result = native.run(job("ccx:2x4", workload, 4, **options), LINES)
+    lines, ps_per_ns = result["observed"]["lines"], 1000
+    items = {item["name"]: item["critical_ps"] for item in lines["objects"]}
+    path = {"": lines["path_ps"], **items}
+    return {name: ps / result["ops"] / ps_per_ns for name, ps in path.items()}
+
+
+def test_hart_that_reads_other_bytes_than_are_written_waits_for_the_line_and_no_writer() -> None:
+    """Three of four harts read a field again and again, and lose its line to a writer of the next
+    field. Nothing delays the writer, so a path through its past would have no waits.
+    """
+    path = critical_ns("layout/neighbours")
+    assert path["*limit"] > 0.25 * path[""]
+
+
+def test_pause_of_a_polling_hart_after_the_write_belongs_to_its_wait() -> None:
+    """Waiters look at the lock after ever longer pauses. A holder gives it back 500 ns after taking
+    it, and the next one sees so only after the rest of a pause. A miss takes less than 50 ns.
+    """
+    path = critical_ns("lock/mtx_spin", ops=25, hold="500ns", ipi_every=0)
+    assert path["lock->mutex.word"] > 100
+
+
+def test_hart_that_works_between_two_turns_at_a_lock_does_not_poll_it() -> None:
+    """The same instruction reads the lock twice in an operation, but the hart has written what the
+    lock guards in between. The work before the second turn is no wait for the lock.
+    """
+    path = critical_ns(guest("two_turns"), ops=50)
+    waits = sum(ns for name, ns in path.items() if name)
+    assert 0 < waits < 0.1 * path[""]
 
 
 def test_attributed_wait_lasts_from_the_access_until_it_is_performed() -> None:

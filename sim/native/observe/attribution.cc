@@ -1,16 +1,10 @@
 #include "observe/attribution.hh"
 
 #include <algorithm>
-#include <utility>
 
 #include "uncore_abi.h"
 
 namespace uncore {
-namespace {
-
-CriticalPath::Write& last_write(Use& use) { return use.held->line->last_write; }
-
-}  // namespace
 
 // --- accesses ---------------------------------------------------------------------------------
 
@@ -20,8 +14,9 @@ void Attribution::touched(uint32_t hart, Agent core, const Access& access, Time 
   const std::size_t use = count(hart, core, access, h.kind, h.missing, waited);
   h.missing = false;
   if (waited || path.has_woken(hart))
-    path.waited(hart, last_write(uses[use]), use, is_polling(h, use), since, now);
-  if (access.writes) path.wrote(hart, last_write(uses[use]), now);
+    path.waited(hart, uses[use].held->line->last_writes,
+                {use, access.bytes, since, looked(h, use, now)}, now);
+  if (access.writes) wrote(hart, uses[use], access, now);
   if (access.repeats) h.iteration.push_back({h.instructions, use, access.bytes});
 }
 
@@ -34,13 +29,21 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
   h.stores.erase(h.stores.begin() + static_cast<std::ptrdiff_t>(older));
   store.pc = drained.frame.pc;
   const std::size_t use = count(hart, core, store, drained.kind, drained.missing, waited);
-  path.drained(hart, last_write(uses[use]), use, drained.entered, waits, now);
+  ObservedLine& line = *uses[use].held->line;
+  note_effect(h, line, store.reads);
+  path.drained(hart, line.last_writes, {use, store.bytes, drained.entered, waits}, now);
 }
 
-// Records that the hart waits in this row. Returns whether it has waited in the row before during
-// the same operation, which means that it polls.
-bool Attribution::is_polling(const Hart& hart, std::size_t use) {
-  return std::exchange(uses.cost(uses[use]).waited_operation, hart.operation) == hart.operation;
+// Records that the hart waits in this row. If the hart polls, returns when it waited in the row
+// before; else kNever. It polls if that was during the same operation, and if it has done nothing
+// since then that others may see, but atomics on the same line.
+Time Attribution::looked(const Hart& hart, std::size_t use, Time now) {
+  auto& last = uses.cost(uses[use]).last_wait;
+  const uint64_t effects = hart.effects_elsewhere(uses[use].held->line);
+  const bool polls = last.operation == hart.operation && last.effects == effects;
+  const Time before = last.at;
+  last = {hart.operation, effects, now};
+  return polls ? before : kNever;
 }
 
 std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, int64_t kind,

@@ -128,12 +128,22 @@ class Attribution {
     bool missing = false;
     uint64_t operation = 1;  // incremented where an operation begins or ends
     uint64_t instructions = 0;
+    // The number of its effects that other harts may see: its stores to shared lines, and its
+    // atomics on them, of which several in a row on the same line count as one.
+    uint64_t effects = 0;
+    const ObservedLine* changing = nullptr;  // the line of its last effect, if it was an atomic
+    // Returns the number of effects but the last one, if that was an atomic on this line.
+    uint64_t effects_elsewhere(const ObservedLine* line) const {
+      return effects - (changing == line);
+    }
     std::vector<Buffered> stores;  // the oldest first
     std::vector<IterationAccess> iteration;
   };
 
   Time stop_waiting(Hart& hart, Time now);
-  bool is_polling(const Hart& hart, std::size_t use);
+  Time looked(const Hart& hart, std::size_t use, Time now);
+  void wrote(uint32_t hart, const Use& use, const Access& access, Time now);
+  static void note_effect(Hart& hart, const ObservedLine& line, bool atomic);
   void set_kind_of_all(int64_t kind);
   std::size_t count(uint32_t hart, Agent core, const Access& access, int64_t kind, bool missed,
                     Time waited);
@@ -153,8 +163,19 @@ class Attribution {
   } else {
     ++u->reads, u->read |= access.bytes;
   }
-  if (access.writes) path.wrote(hart, u->held->line->last_write, now);
+  if (access.writes) wrote(hart, *u, access, now);
   return true;
+}
+
+inline void Attribution::wrote(uint32_t hart, const Use& use, const Access& access, Time now) {
+  note_effect(harts_[hart], *use.held->line, access.reads);
+  path.wrote(hart, use.held->line->last_writes, access.bytes, now);
+}
+
+inline void Attribution::note_effect(Hart& hart, const ObservedLine& line, bool atomic) {
+  if (!line.is_shared() || (atomic && hart.changing == &line)) return;
+  ++hart.effects;
+  hart.changing = atomic ? &line : nullptr;
 }
 
 }  // namespace uncore

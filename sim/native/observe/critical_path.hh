@@ -2,10 +2,11 @@
 // waits may make the run faster; shortening any other wait does not.
 //
 // The path is found by walking backwards from each wait to its cause (Yang and Miller, "Critical
-// Path Analysis for the Execution of Parallel and Distributed Programs", 1988). A hart that polls a
-// line waits for another hart's write. If there was such a write since the wait began, the path
-// continues at that write, in the writer's past; from any other wait it continues in the hart's own
-// past. A spinning hart waits from the time at which its copy is invalidated.
+// Path Analysis for the Execution of Parallel and Distributed Programs", 1988). A hart that polls
+// waits for another hart to write the bytes that it polls. If there was such a write since the hart
+// looked at them last, the path continues at that write, in the writer's past; from any other wait
+// it continues in the hart's own past. A hart that sleeps in a spin loop (S1) looked at the line
+// last when its copy was invalidated.
 //
 // There is one path from the end of each hart, weighted by the hart's rate (operations per time).
 // Paths of harts that pass a lock to each other merge into one, however many harts there are; harts
@@ -17,6 +18,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -33,26 +36,36 @@ class CriticalPath {
     Step last;  // the last wait before that time; 0: none
   };
 
-  // The last write to a line.
-  struct Write {
-    uint32_t hart = 0;
-    Point point{kNever, 0};
+  // The last writes to a line, of different bytes.
+  class Writes {
+   public:
+    void note(uint32_t hart, uint64_t bytes, Point point);
+    // Returns the last write of any of the bytes until `now`, if another hart than `reader` made it
+    // at `since` or later, because then that hart caused the wait. Else returns null.
+    const Point* cause(uint32_t reader, uint64_t bytes, Time since, Time now) const;
+
+   private:
+    struct Write {
+      uint64_t bytes = 0;  // a mask (LineSize::parts); 0: none
+      Point point{0, 0};
+      uint32_t hart = 0;
+    };
+    static constexpr std::size_t kKept = 4;  // older ones are forgotten
+    std::array<Write, kKept> kept_{};
   };
 
   explicit CriticalPath(std::size_t harts) : harts_(harts), steps_(1) {}
 
-  // Records that a hart continues at `now` after it has waited for the line since `since`. If since
-  // == now, the hart has just woken and has only read the line again. `use` is the wait's row in
-  // Uses. `polls`: the hart has waited in this row before during the same operation.
-  void waited(uint32_t hart, const Write& last, std::size_t use, bool polls, Time since, Time now) {
-    Hart& h = harts_[hart];
-    const Point* write = nullptr;
-    if (h.woken) write = cause(hart, last, std::min(since, h.woken), now);
-    if (polls && !write) write = cause(hart, last, since, now);
-    if (!write && since == now) return;  // the hart slept because of another line
-    h.last = add(write ? *write : Point{since, h.last}, use, now);
-    h.woken = 0;
-  }
+  // A wait of a hart for bytes of a line, from `since` on. If it ends at `since`, the hart has just
+  // woken and has only read the line again. `looked`: when the hart looked at them last, if it
+  // polls; else kNever.
+  struct Waiting {
+    std::size_t use;  // the wait's row in Uses
+    uint64_t bytes;
+    Time since, looked;
+  };
+  // Records that a hart continues at `now` after it has waited.
+  void waited(uint32_t hart, const Writes& writes, const Waiting& wait, Time now);
   // Records that a hart that slept in a spin loop (S1) wakes, because its copy was invalidated or a
   // sibling wrote the line.
   void woken(uint32_t hart, Time now) { harts_[hart].woken = std::max<Time>(now, 1); }
@@ -61,15 +74,15 @@ class CriticalPath {
   // now() returns the point at which a store enters the store buffer; drained() records that it
   // leaves.
   Point now(uint32_t hart, Time now) const { return {now, harts_[hart].last}; }
-  void drained(uint32_t hart, Write& last, std::size_t use, Point entered, bool waits, Time now) {
-    Hart& h = harts_[hart];
-    if (h.drained.at > entered.at) entered = h.drained;
-    h.drained = {now, add(entered, use, now)};
-    last = {hart, h.drained};
-    if (waits) h.last = h.drained.last;
-  }
-  void wrote(uint32_t hart, Write& last, Time now) const {
-    last = {hart, {now, harts_[hart].last}};
+  struct Drain {
+    std::size_t use;
+    uint64_t bytes;
+    Point entered;
+    bool waits;  // the hart was stalled until then
+  };
+  void drained(uint32_t hart, Writes& writes, const Drain& drain, Time now);
+  void wrote(uint32_t hart, Writes& writes, uint64_t bytes, Time now) const {
+    writes.note(hart, bytes, {now, harts_[hart].last});
   }
 
   // Excludes all time before `now` from the paths.
@@ -132,12 +145,6 @@ class CriticalPath {
     uint64_t weight;
   };
 
-  // Returns the last write if another hart made it between `since` and `now`, because then that
-  // hart caused the wait. Else returns null.
-  static const Point* cause(uint32_t hart, const Write& last, Time since, Time now) {
-    const bool since_then = last.point.at >= since && last.point.at <= now;
-    return last.hart != hart && since_then ? &last.point : nullptr;
-  }
   Step add(Point from, std::size_t use, Time now) {
     if (now == from.at) return from.last;
     return append({from.last, static_cast<uint32_t>(use), from.at, now});
@@ -149,39 +156,11 @@ class CriticalPath {
 
   // Computes the weight of each step: the sum of the weights of the paths that contain it. Returns
   // the weighted length of all paths.
-  Wide weigh(std::vector<uint64_t>& weights) const {
-    Wide total = 0;
-    for (const End& end : weighted_ends()) {
-      weights[end.last] += end.weight;
-      total += Wide{end.weight} * (end.at - std::min(begin_, end.at));
-    }
-    for (auto s = static_cast<Step>(steps_.size()); s-- > 1;) {
-      const Wait& wait = steps_[s];
-      if (!weights[s] || wait.end <= begin_) continue;
-      if (wait.begin == wait.end) total -= Wide{weights[s]} * (wait.begin - begin_);
-      weights[wait.parent] += weights[s];
-    }
-    return total;
-  }
+  Wide weigh(std::vector<uint64_t>& weights) const;
   // Returns the ends of the paths, weighted by the harts' rates. The hart that ended last also gets
   // the weight that is left over from rounding.
-  std::vector<End> weighted_ends() const {
-    double rates = 0;
-    for (const Hart& h : harts_) rates += rate(h);
-    std::vector<End> ends;
-    uint64_t remaining_weight = kTotalWeight;
-    for (const Hart& h : harts_) {
-      const double part = rates > 0 ? kTotalWeight * (rate(h) / rates) : 0;
-      const auto weight = std::min(remaining_weight, static_cast<uint64_t>(part));
-      if (weight) ends.push_back({h.end.at, h.end.last, weight}), remaining_weight -= weight;
-    }
-    ends.push_back({end_, harts_[last_hart_].end.last, remaining_weight});
-    return ends;
-  }
-  static double rate(const Hart& h) {
-    if (h.end.at == kNever || h.end.at <= h.begun) return 0;
-    return static_cast<double>(h.operations) / static_cast<double>(h.end.at - h.begun);
-  }
+  std::vector<End> weighted_ends() const;
+  static double rate(const Hart& h);
 
   std::vector<Hart> harts_;
   std::vector<Wait> steps_;  // steps_[0] is a placeholder for "none"

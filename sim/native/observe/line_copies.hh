@@ -75,8 +75,10 @@ struct ObservedLine {
   uint64_t number;
   std::size_t index;   // index of this line among all observed lines
   uint64_t since = 0;  // when a core last lost the line; 0: there is no history
-  CriticalPath::Write last_write = {};
+  CriticalPath::Writes last_writes = {};
   uint64_t invalidations = 0;
+  // Returns whether a core has ever lost the line to another.
+  bool is_shared() const { return !history.empty(); }
   std::vector<Piece> history = {};  // since the first loss of a copy; disjoint, cover the line
 };
 

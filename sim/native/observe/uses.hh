@@ -30,8 +30,12 @@ struct alignas(64) Use {
 struct UseCost {
   uint64_t misses = 0, needless = 0, failed_scs = 0;
   Time waited = 0, needless_wait = 0, critical = 0;
-  uint64_t waited_operation =
-      0;  // number of the operation in which the hart last waited here; 0: none
+  // When the hart last waited here: the number of the operation (0: none), the hart's effects until
+  // then, and the time.
+  struct {
+    uint64_t operation = 0, effects = 0;
+    Time at = 0;
+  } last_wait = {};
 };
 
 class Uses {
