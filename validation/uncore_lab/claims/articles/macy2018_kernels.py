@@ -256,6 +256,7 @@ GETUID = {
     expected=because(0, 0.5, "reduced by more than 50 %, the article says"),
     unit="x",
     neutral=1,
+    fitted=["work"],
     runs=GETUID,
     reason=(
         "the shorter code is a fifth with one task, and a third on the Xeon; the half comes from"
