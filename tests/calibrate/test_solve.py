@@ -82,6 +82,12 @@ def test_wide_stride_finds_the_slope_of_a_step_function() -> None:
     assert near.jacobian == pytest.approx(0) and far.jacobian == pytest.approx(1)
 
 
+def test_wide_stride_looks_both_ways() -> None:
+    """A number may be at an edge, where one side shows too much and the other side nothing."""
+    edge = FitPart(["a"], lambda steps: np.floor(steps + 1e-9))
+    assert solve([edge], prior=0.01, stride=0.5).jacobian == pytest.approx(1)
+
+
 def test_derivative_is_taken_downwards_if_its_step_would_exceed_a_limit() -> None:
     first_steps: list[float] = []
 

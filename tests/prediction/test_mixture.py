@@ -17,7 +17,7 @@ def test_interval_of_a_single_component_contains_four_fifths_of_it() -> None:
 
 def test_mixture_of_two_kinds_of_relatives_has_two_peaks() -> None:
     """Values between the peaks are unlikely, and both peaks are inside the interval."""
-    both = Mixture((log(20), log(50)), (0.5, 0.5), 0.05)
+    both = Mixture((log(20), log(50)), (0.5, 0.5), (0.05, 0.05))
     low, high = both.interval(0.8)
     assert low < 20 < 50 < high
     middle = both.quantile(0.6) / both.quantile(0.4)
@@ -25,7 +25,9 @@ def test_mixture_of_two_kinds_of_relatives_has_two_peaks() -> None:
 
 
 def test_median_of_a_mixture_lies_in_its_heavier_component() -> None:
-    assert Mixture((log(20), log(50)), (0.2, 0.8), 0.05).median == pytest.approx(50, rel=0.03)
+    assert Mixture((log(20), log(50)), (0.2, 0.8), (0.05, 0.05)).median == pytest.approx(
+        50, rel=0.03
+    )
 
 
 def test_score_of_a_log_normal_equals_the_closed_form() -> None:
@@ -37,6 +39,13 @@ def test_score_of_a_log_normal_equals_the_closed_form() -> None:
 
 def test_score_of_a_value_without_spread_is_the_error_of_its_logarithm() -> None:
     assert log_normal(20.0, 1e-6).crps(25.0) == pytest.approx(log(25 / 20), rel=1e-4)
+
+
+def test_a_wide_component_widens_its_own_side_only() -> None:
+    both = Mixture((log(20), log(50)), (0.5, 0.5), (0.5, 0.02))
+    assert both.quantile(0.02) < 10 and both.quantile(0.98) < 60
+    # a quarter of the score comes from each pair, and the narrow pair has next to no spread
+    assert both.crps(20.0) > log_normal(20.0, 0.5).crps(20.0)
 
 
 def test_wider_distribution_improves_the_score_of_wrong_predictions_only() -> None:

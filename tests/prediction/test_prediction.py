@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from math import log
+from math import hypot, log
 from pathlib import Path
 
 import msgspec
@@ -81,9 +81,7 @@ def test_a_machines_own_figures_do_not_change_its_prediction(
         msgspec.structs.replace(c, ns=10 * c.ns) for c in figures.read("r2700x").classes.values()
     ]
     tenfold = [
-        Observation(o.machine, o.slot, o.descent, {u: 10 * v for u, v in o.values.items()})
-        if o.machine == "r2700x"
-        else o
+        replace(o, values={u: 10 * v for u, v in o.values.items()}) if o.machine == "r2700x" else o
         for o in known
     ]
     real = figures.read
@@ -180,7 +178,9 @@ def test_a_generation_has_one_vote_however_many_machines() -> None:
         seen("c", "x86 a c", 40.0, 3.0),
     ]
     loan = lend(borrower, {"ns": 1.0, "core": 0.25}, known)
-    assert loan and sorted(set(loan.belief.weights)) == pytest.approx([1 / 18, 1 / 2])
+    assert loan
+    votes = np.reshape(loan.belief.weights, (-1, len(known))).sum(axis=0)  # over the units
+    assert votes == pytest.approx([1 / 18] * 9 + [1 / 2])
 
 
 def test_lone_lender_gives_a_wider_interval_to_a_distant_relative_than_to_a_near_one() -> None:
@@ -201,7 +201,41 @@ def test_a_number_follows_the_clock_in_which_relatives_agree() -> None:
     known = [seen(f"m{ghz}", "x86 a b", 30.0 / ghz, ghz) for ghz in (2.0, 3.0, 4.0, 5.0)]
     assert spread("core.atomic", known).deviations["core"] < 1e-9
     loan = lend(number("ns"), {"ns": 1.0, "core": 0.4}, known)
-    assert loan and loan.unit == "core" and loan.value == pytest.approx(12.0)
+    assert loan and loan.unit == "core" and loan.value == pytest.approx(12.0, rel=1e-3)
+
+
+def test_a_lender_whose_figures_say_little_has_a_small_vote_and_a_wide_component() -> None:
+    periods = {"ns": 1.0, "core": 0.25}
+    known = [seen("sure", "x86 a b", 10.0, 3.0), seen("unsure", "x86 a b", 40.0, 3.0)]
+    known[1] = replace(known[1], deviation=0.6)
+    loan = lend(number(), periods, known)
+    assert loan and loan.belief.weights == pytest.approx((1 / 1.64, 0.64 / 1.64))
+    assert loan.belief.spreads[1] == pytest.approx(hypot(loan.belief.spreads[0], 0.6))
+
+
+def test_differences_are_taken_from_numbers_that_figures_determine() -> None:
+    known = [seen(f"m{i}", "x86 a b", 10.0, 3.0) for i in range(3)]
+    loose = replace(seen("loose", "x86 a b", 80.0, 3.0), deviation=0.5)
+    assert spread("core.atomic", [*known, loose]).deviations["ns"] == pytest.approx(0)
+
+
+def test_siblings_are_lent_the_sum_of_an_atomic_and_a_restart() -> None:
+    """Zen 3's tables say 7.5 cycles for an atomic, Zen 2's 17.7; handoffs of siblings say that the
+    sums are within a fifth.
+    """
+    zen2, zen3 = (
+        numbers.lendable_numbers_of(name)["core.restart"] for name in ("r3900x", "r5600x")
+    )
+    assert zen2.slot == zen3.slot == numbers.lendable_numbers_of("i713700kf")["core.atomic"].slot
+    in_cycles = [
+        one.value / numbers.clocks(name)["core"]
+        for name, one in (("r3900x", zen2), ("r5600x", zen3))
+    ]
+    assert in_cycles[0] == pytest.approx(in_cycles[1], rel=0.2)
+    assert zen3.summand_ns == pytest.approx(7.5 * numbers.clocks("r5600x")["core"], rel=1e-3)
+    own = numbers.free_numbers_of("r5600x")["core.restart"]
+    assert zen3.settings(zen3.value) == own.settings(own.value)
+    assert zen3.settings(zen3.summand_ns / 2) == own.settings(0.0)
 
 
 def test_loan_is_less_certain_if_relatives_disagree_or_are_distant() -> None:
@@ -228,17 +262,19 @@ def test_distance_of_parts_decreases_with_the_first_words_that_they_share() -> N
 def test_fit_of_a_machine_gives_its_recorded_observations(name: str) -> None:
     """If this fails, the model or the figures have changed: run `uncore predict --observe`."""
     recorded = {o.slot: o.values for o in observations() if o.machine == name}
-    free_numbers = numbers.free_numbers_of(name)
-    for key, ns in observe.fitted(name).items():
+    free_numbers = numbers.lendable_numbers_of(name)
+    for key, (ns, _) in observe.fitted(name).items():
         values = recorded[free_numbers[key].slot]
         assert values.get("ns", values.get("ratio")) == pytest.approx(ns, rel=0.03)
 
 
 def test_fit_has_the_same_result_from_another_start() -> None:
-    begin = numbers.free_numbers_of("r2700x")
+    begin = numbers.lendable_numbers_of("r2700x")
     far = {key: replace(number, value=1.6 * number.value) for key, number in begin.items()}
     right, fitted = observe.fitted("r2700x", begin), observe.fitted("r2700x", far)
-    assert fitted == pytest.approx(right, rel=0.01) and len(fitted) == 3
+    values = {key: value for key, (value, _) in right.items()}
+    assert {key: value for key, (value, _) in fitted.items()} == pytest.approx(values, rel=0.01)
+    assert len(fitted) == 3
 
 
 def test_observations_are_on_file_for_exactly_the_measured_machines() -> None:
@@ -248,7 +284,7 @@ def test_observations_are_on_file_for_exactly_the_measured_machines() -> None:
 
 def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch) -> None:
     """The number's deviation is small, but without the limit the fit would change it further."""
-    free_numbers = numbers.free_numbers_of("epyc7302x2")
+    free_numbers = numbers.lendable_numbers_of("epyc7302x2")
     limits = np.array(numbers.highest(free_numbers)) - DERIVATIVE_STEP_LOG
     count = len(free_numbers)
     sure = Solution(
@@ -271,7 +307,7 @@ def test_machine_measured_on_an_unknown_host_is_not_among_the_lenders() -> None:
 def test_machine_predicted_blind_has_no_figures_and_a_lender_for_every_number(name: str) -> None:
     assert name not in figures.machines_with_figures()
     periods = numbers.clocks(name)
-    for one in numbers.free_numbers_of(name).values():
+    for one in numbers.lendable_numbers_of(name).values():
         loan = lend(one, periods, observations())
         alone = one.key in UNMEASURED_NUMBERS
         assert (loan and loan.value > 0) or alone, one.key

@@ -3,6 +3,8 @@
     free_numbers_of(name) -> {key: FreeNumber}
                                         numbers whose source begins with "fitted" or "predicted"
     free_numbers_of(name, keys)         the numbers with these keys
+    lendable_numbers_of(name)           the free numbers as relatives lend them: one of SIBLINGS_SUM
+                                        together with the other, which the file states
     clocks(name) -> {unit: ns}          ns of a "core" or "uncore" cycle on the machine; of "ns", 1
     settings({key: ns}, free_numbers)   KEY=VALUE for these numbers and for those that follow them
     stepped(free_numbers, steps)        the numbers, each times the exponential of its step
@@ -43,13 +45,17 @@ AMOUNT_DIGITS = 4  # significant digits of a written amount
 # and so is the path out of it.
 SAME_SLOTS = {"quadrant.join crossbar.latency": ("socket.join quadrants.inject", 2.0)}
 
+# A handoff between siblings lasts as long as an atomic and the restart of the one that waited
+# (C6.5), so its figures determine only the sum. Relatives differ less in it than in either number.
+SIBLINGS_SUM = ("core.atomic", "core.restart")
+
 
 @dataclass(frozen=True)
 class FreeNumber:
     """A number that a fit may change."""
 
     key: str
-    value: float  # ns; a ratio has no unit
+    value: float  # ns, with `summand_ns`; a ratio has no unit
     unit: str  # unit in the file: "ns", "core", "uncore" or "ratio"
     slot: str  # kind of number: equal for corresponding parts of all machines
     count: float  # number of equal parts whose values add up to this one
@@ -59,11 +65,16 @@ class FreeNumber:
     # keys in tables of kinds of cores that inherit the number in cycles, each with its ratio in ns
     heirs: tuple[tuple[str, float], ...] = ()
     year: int | None = None  # year of the machine, if the file states one
+    summand_ns: float = 0.0  # stated number that `value` includes (SIBLINGS_SUM)
+
+    def alone(self, value: float) -> float:
+        """Returns the value without its summand, at least 0."""
+        return max(0.0, value - self.summand_ns)
 
     def settings(self, value: float) -> list[str]:
         unit = "" if self.unit == RATIO else "ns"
         keys_and_ratios = ((self.key, 1.0), *self.followers, *self.heirs)
-        return [f"{key}={ratio * value:.6f}{unit}" for key, ratio in keys_and_ratios]
+        return [f"{key}={ratio * self.alone(value):.6f}{unit}" for key, ratio in keys_and_ratios]
 
 
 def free_numbers_of(name: str, keys: Collection[str] | None = None) -> dict[str, FreeNumber]:
@@ -72,6 +83,23 @@ def free_numbers_of(name: str, keys: Collection[str] | None = None) -> dict[str,
     numbers = [n for n in machine.numbers if (is_unknown(n) if keys is None else n.key in keys)]
     free_numbers = (reader.free_number(n, machine.numbers, ancestors) for n in numbers)
     return {number.key: replace(number, year=its_year) for number in free_numbers}
+
+
+def lendable_numbers_of(name: str) -> dict[str, FreeNumber]:
+    free_numbers, pair = free_numbers_of(name), free_numbers_of(name, SIBLINGS_SUM)
+    free, stated = (
+        [n for n in pair.values() if (n.key in free_numbers) == is_free]
+        for is_free in (True, False)
+    )
+    if len(free) == len(stated) == 1:
+        (number,), (summand,) = free, stated
+        free_numbers[number.key] = replace(
+            number,
+            value=number.value + summand.value,
+            summand_ns=summand.value,
+            slot=" + ".join(SIBLINGS_SUM),
+        )
+    return free_numbers
 
 
 def is_unknown(number: Number) -> bool:

@@ -31,9 +31,6 @@ Vector = NDArray[np.float64]
 
 DERIVATIVE_STEP_LOG = 0.03  # step of a numerical derivative, as a logarithm
 PAIRS_WEIGHT = 0.3  # weight of all pairs of a class together; its median has weight 1
-# A derivative is taken over the wider step instead, if its norm is below this share of the norm
-# over the wider step: the jumps of a handoff hide it.
-MIN_DERIVATIVE_RATIO = 0.3
 MAX_STEP_LOG = float(np.log(20))  # a number changes at most by a factor of 20, up or down
 MAX_EVALUATIONS = 12  # limit; evaluations for derivatives are not counted
 
@@ -131,14 +128,15 @@ def solve(
     prior: float = 0,
     begin: Vector | None = None,
     most: int = MAX_EVALUATIONS,
-    stride: float = DERIVATIVE_STEP_LOG,
+    stride: float = 0,
 ) -> Solution:
     """Fits all parts together.
 
     `prior` is the weight of leaving a number at its value in the file: the residual of a number
     that changes by a factor of e. `begin` are the steps to start from, `most` is the largest number
-    of evaluations. `stride` is a second, wider step for derivatives that the jumps of a handoff
-    hide at DERIVATIVE_STEP_LOG.
+    of evaluations. With a `stride`, the derivatives of the solution are differences between a step
+    upwards and a step downwards of this length, which shows what the data determine in spite of the
+    jumps of a handoff.
     """
     from scipy.optimize import least_squares  # noqa: PLC0415 (slow to load)
 
@@ -158,13 +156,7 @@ def solve(
         max_nfev=most,
     )
     data, steps = slice(len(result.fun) - len(zero)), first + result.x
-    jacobian = result.jac[data]
-    if stride > DERIVATIVE_STEP_LOG:
-        wide_jacobian = system.jacobian(steps, stride)
-        is_hidden = np.linalg.norm(jacobian, axis=0) < MIN_DERIVATIVE_RATIO * np.linalg.norm(
-            wide_jacobian, axis=0
-        )
-        jacobian = np.where(is_hidden, wide_jacobian, jacobian)
+    jacobian = system.wide_jacobian(steps, stride) if stride else result.jac[data]
     return Solution(system.keys, steps, jacobian, result.fun[data], prior)
 
 
@@ -184,17 +176,26 @@ class _JointSystem:
     def residuals(self, steps: Vector) -> Vector:
         return np.concatenate(self._residuals_of_parts(steps))
 
-    def jacobian(self, steps: Vector, stride: float = DERIVATIVE_STEP_LOG) -> Vector:
-        """Computes derivatives as differences over a step of `stride`. The step goes upwards, or
-        downwards if the number would exceed its limit.
+    def jacobian(self, steps: Vector) -> Vector:
+        """Computes derivatives as differences over a step of DERIVATIVE_STEP_LOG upwards."""
+        return self._differences(steps, np.full(len(self.keys), DERIVATIVE_STEP_LOG))
+
+    def wide_jacobian(self, steps: Vector, stride: float) -> Vector:
+        """Computes derivatives as the mean of a difference over a step of `stride` downwards and
+        one upwards, or downwards alone if the number would exceed its limit.
         """
-        signs = np.where(steps + stride > self.highest + DERIVATIVE_STEP_LOG, -1.0, 1.0)
+        down = self._differences(steps, np.full(len(self.keys), -stride))
+        at_limit = steps + stride > self.highest + DERIVATIVE_STEP_LOG
+        up = self._differences(steps, np.where(at_limit, -stride, stride))
+        return (down + up) / 2
+
+    def _differences(self, steps: Vector, strides: Vector) -> Vector:
         rows = []
         for part, columns, base in zip(
             self.parts, self.columns, self._residuals_of_parts(steps), strict=True
         ):
             slopes = np.zeros((len(base), len(self.keys)))
-            for column, unit in zip(columns, np.diag(stride * signs[columns]), strict=True):
+            for column, unit in zip(columns, np.diag(strides[columns]), strict=True):
                 slopes[:, column] = (part.residuals(steps[columns] + unit) - base) / unit.sum()
             rows.append(slopes)
         return np.vstack(rows)

@@ -22,7 +22,7 @@ from uncore import topology
 from uncore.execution.request import usual_seeds
 from uncore_lab.figures.hardware import Hardware, by_level
 from uncore_lab.figures.sample import Sample
-from uncore_lab.fitting.numbers import MAX_RATIO, RATIO, FreeNumber, clocks, free_numbers_of
+from uncore_lab.fitting.numbers import MAX_RATIO, RATIO, FreeNumber, clocks, lendable_numbers_of
 from uncore_lab.predict.copied import copied
 from uncore_lab.predict.guesses import Guess, guesses
 from uncore_lab.predict.mixture import Mixture
@@ -84,7 +84,7 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     machine, periods = topology.load(name, measured=True), clocks(name)
     stated = {number.key for number in machine.numbers if number.interval}
     free_numbers = {
-        key: number for key, number in free_numbers_of(name).items() if key not in stated
+        key: number for key, number in lendable_numbers_of(name).items() if key not in stated
     }
     loans = [loan for number in free_numbers.values() if (loan := lend(number, periods, known))]
     guessed = guesses(name, known, frozenset(loan.key for loan in loans))
@@ -98,9 +98,9 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     draws = [
         medians(settings, seed) for settings, seed in zip(_hypercube(uncertain), SEEDS, strict=True)
     ]
-    weights = (1 / len(draws),) * len(draws)
+    weights, spreads = (1 / len(draws),) * len(draws), (MEASUREMENT_DEVIATION,) * len(draws)
     beliefs = {
-        label: Mixture(tuple(log(draw[label]) for draw in draws), weights, MEASUREMENT_DEVIATION)
+        label: Mixture(tuple(log(draw[label]) for draw in draws), weights, spreads)
         for label in draws[0]
     }
     resting_on_guesses = _classes_resting_on_guesses(medians, lent, guessed)

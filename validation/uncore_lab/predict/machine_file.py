@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from uncore import topology
-from uncore_lab.fitting.numbers import RATIO, free_numbers_of
+from uncore_lab.fitting.numbers import RATIO, lendable_numbers_of
 from uncore_lab.fitting.written import entry, extends, tables
 from uncore_lab.predict.forecast import INTERVAL_SHARE, Forecast
 
@@ -22,12 +22,12 @@ name    = "{name}"
 
 
 def machine_file(prediction: Forecast, name: str, output: Path) -> str:
-    free_numbers, entries = free_numbers_of(name), dict[str, str]()
+    free_numbers, entries = lendable_numbers_of(name), dict[str, str]()
     for loan in prediction.loans:
         number = free_numbers[loan.key]
         value, low, high = (
             [word.partition("=") for word in number.settings(amount)]
-            for amount in (loan.value, *loan.belief.interval(INTERVAL_SHARE))
+            for amount in (loan.belief.median, *loan.belief.interval(INTERVAL_SHARE))
         )
         source = f"predicted: the median of {', '.join(loan.machines)}"
         for (key, _, text), (_, _, low_text), (_, _, high_text) in zip(

@@ -1,6 +1,6 @@
 """Log-normal mixtures, which describe a number or a class median that was not measured.
 
-    Mixture(logarithms, weights, deviation)     one component for each relative or drawn machine
+    Mixture(logarithms, weights, spreads)       one component for each relative or drawn machine
     log_normal(median, deviation)               a mixture of a single component
     mixture.quantile(0.9), .median, .interval(0.8), .deviation
     mixture.crps(measured)                      a proper score of the logarithm: less is better
@@ -31,7 +31,7 @@ TAIL_DEVIATIONS = 4.5  # the grid ends this many deviations beyond the outermost
 class Mixture:
     logarithms: Sequence[float]
     weights: Sequence[float]  # their sum is 1
-    spread: float  # standard deviation of each component
+    spreads: Sequence[float]  # standard deviation of each component
 
     @property
     def median(self) -> float:
@@ -58,23 +58,23 @@ class Mixture:
         error of the logarithm.
         """
         centres, weights = np.array(self.logarithms), np.array(self.weights)
-        differences = np.subtract.outer(centres, centres)
-        to_truth = weights @ _distance(centres - log(measured), self.spread)
-        to_another = weights @ _distance(differences, self.spread * 2**0.5) @ weights
+        spreads, differences = np.array(self.spreads), np.subtract.outer(centres, centres)
+        to_truth = weights @ _distance(centres - log(measured), spreads)
+        to_another = weights @ _distance(differences, np.hypot.outer(spreads, spreads)) @ weights
         return float(to_truth - to_another / 2)
 
     @cached_property
     def _cumulative_distribution(self) -> tuple[Vector, Vector]:
-        beyond = TAIL_DEVIATIONS * self.spread
+        beyond = TAIL_DEVIATIONS * max(self.spreads)
         values = np.linspace(
             min(self.logarithms) - beyond, max(self.logarithms) + beyond, GRID_POINTS
         )
-        scores = np.subtract.outer(values, np.array(self.logarithms)) / self.spread
+        scores = np.subtract.outer(values, np.array(self.logarithms)) / np.array(self.spreads)
         return values, _normal_cdf(scores) @ np.array(self.weights)
 
 
 def log_normal(median: float, deviation: float) -> Mixture:
-    return Mixture((log(median),), (1.0,), deviation)
+    return Mixture((log(median),), (1.0,), (deviation,))
 
 
 def _normal_cdf(scores: Vector) -> Vector:
@@ -84,10 +84,8 @@ def _normal_cdf(scores: Vector) -> Vector:
     return np.asarray(ndtr(scores))
 
 
-def _distance(difference: Vector, spread: float) -> Vector:
-    """Returns the mean absolute value of a normal variable with mean `difference` and deviation
-    `spread`.
-    """
-    scores = difference / spread
+def _distance(difference: Vector, deviation: Vector) -> Vector:
+    """Returns the mean absolute value of normal variables with these means and deviations."""
+    scores = difference / deviation
     density = np.exp(-(scores**2) / 2) / (2 * np.pi) ** 0.5
-    return np.asarray(2 * spread * density + difference * (2 * _normal_cdf(scores) - 1))
+    return np.asarray(2 * deviation * density + difference * (2 * _normal_cdf(scores) - 1))

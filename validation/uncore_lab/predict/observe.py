@@ -1,6 +1,7 @@
 """Fits each measured machine's own numbers: the observations on which predictions rest.
 
-    fitted(name) -> {key: ns}        the machine's unknown numbers, from its own figures only
+    fitted(name) -> {key: [ns, deviation]}
+                                     the machine's unknown numbers, from its own figures only
     write(names)                     renews the entries of these machines in observed.toml
     observations() -> list           the content of observed.toml, with slot, descent and clocks
 
@@ -9,8 +10,9 @@ needs each machine's own value, in order to know how much members differ and to 
 the numbers are fitted a second time, for each machine alone.
 
 Every class has the same weight, and is compared pair by pair.  A number that the figures do not
-determine stays near the value of its file (a normal prior with a deviation of one factor of e).  If
-its deviation stays above MAX_DEVIATION_LOG, it is left out of the observations.
+determine stays near the value of its file (a normal prior with a deviation of one factor of e).
+Each number is recorded with its deviation.  It is left out if the figures do not even halve the
+variance of the prior.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ from uncore_lab.fitting.numbers import (
     RATIO,
     FreeNumber,
     clocks,
-    free_numbers_of,
     highest,
+    lendable_numbers_of,
     settings,
     stepped,
 )
@@ -50,14 +52,19 @@ from uncore_lab.fitting.solve import (
 
 OBSERVED = Path(__file__).with_name("observed.toml")
 OBSERVED_HEAD = """\
-# What each machine's own figures say of its numbers, in ns (ratios: as they are).
+# What each machine's own figures say of its numbers, each with the standard deviation of its
+# logarithm, in ns (ratios: as they are; of core.atomic and core.restart the sum).
 # Written by `uncore predict --observe`; change figures/ or topologies/ instead.
 """
 
 MODEL_RELATIVE_ERROR = 0.02  # error of a class median that remains with the best numbers
-MAX_DEVIATION_LOG = 0.3  # a number with a larger standard deviation is not determined
+MAX_DEVIATION_LOG = 0.7  # half the variance of the prior remains
+DEVIATION_DIGITS = 2
 # step of a derivative, as a logarithm: wider than the jumps by an atomic's length (C4.1)
-WIDE_STEP_LOG = 0.1
+WIDE_STEP_LOG = 0.3
+
+
+Fitted = dict[str, list[float]]  # {key: [value, deviation]}
 
 
 @dataclass(frozen=True)
@@ -71,22 +78,25 @@ class Observation:
     year: int | None = None  # year that its machine file states
     key: str = ""  # key in the machine file
     fitted: float = 0.0  # fitted value of that key: ns, or a ratio
+    deviation: float = 0.0  # standard deviation of the logarithm of the fitted value
 
 
 # ---- Fitting one machine -------------------------------------------------------------------------
 
 
-def fitted(name: str, start: Mapping[str, FreeNumber] | None = None) -> dict[str, float]:
-    free_numbers = free_numbers_of(name) if start is None else start
+def fitted(name: str, start: Mapping[str, FreeNumber] | None = None) -> Fitted:
+    free_numbers = lendable_numbers_of(name) if start is None else start
     if not free_numbers:
         return {}
     solution = solve([_part(name, free_numbers)], prior=MODEL_RELATIVE_ERROR, stride=WIDE_STEP_LOG)
     # marks numbers at their limit, which the figures do not determine
     at_limit = solution.steps > np.array(highest(free_numbers)) - 2 * DERIVATIVE_STEP_LOG
-    sure = (solution.deviations(MODEL_RELATIVE_ERROR) < MAX_DEVIATION_LOG) & ~at_limit
+    deviations = np.where(at_limit, np.inf, solution.deviations(MODEL_RELATIVE_ERROR))
     numbers = stepped(free_numbers, solution.steps)
     return {
-        key: value for (key, value), is_sure in zip(numbers.items(), sure, strict=True) if is_sure
+        key: [value, float(deviation)]
+        for (key, value), deviation in zip(numbers.items(), deviations, strict=True)
+        if deviation < MAX_DEVIATION_LOG
     }
 
 
@@ -123,7 +133,7 @@ def write(names: Sequence[str]) -> None:
             advance(1)
     lines = [OBSERVED_HEAD]
     for name in sorted(fitted_numbers):
-        lines += [f"[{name}]", *(f'"{k}" = {v:.4g}' for k, v in fitted_numbers[name].items()), ""]
+        lines += [f"[{name}]", *(_line(key, *v) for key, v in fitted_numbers[name].items()), ""]
     try:
         OBSERVED.write_text("\n".join(lines))
     except OSError as error:
@@ -131,7 +141,11 @@ def write(names: Sequence[str]) -> None:
     observations.cache_clear()
 
 
-def _recorded_observations() -> dict[str, dict[str, float]]:
+def _line(key: str, value: float, deviation: float) -> str:
+    return f'"{key}" = [{value:.4g}, {deviation:.{DEVIATION_DIGITS}g}]'
+
+
+def _recorded_observations() -> dict[str, Fitted]:
     try:
         return tomllib.loads(OBSERVED.read_text()) if OBSERVED.is_file() else {}
     except (OSError, tomllib.TOMLDecodeError) as error:
@@ -142,14 +156,14 @@ def _recorded_observations() -> dict[str, dict[str, float]]:
 def observations() -> list[Observation]:
     all_observations = []
     for name, values in _recorded_observations().items():
-        free_numbers, periods = free_numbers_of(name), clocks(name)
+        free_numbers, periods = lendable_numbers_of(name), clocks(name)
         for key in values.keys() & free_numbers.keys():
             number = free_numbers[key]
             units = {RATIO: 1.0} if number.unit == RATIO else periods
-            in_units = {unit: values[key] / number.count / period for unit, period in units.items()}
+            value, deviation = values[key]
+            in_units = {unit: value / number.count / period for unit, period in units.items()}
+            slot, descent, year = number.slot, number.descent, number.year
             all_observations.append(
-                Observation(
-                    name, number.slot, number.descent, in_units, number.year, key, values[key]
-                )
+                Observation(name, slot, descent, in_units, year, key, value, deviation)
             )
     return sorted(all_observations, key=lambda o: (o.slot, o.machine))

@@ -4,18 +4,18 @@
     spreads(known) -> [Spread]                      differences of near relatives in each kind of
                                                     number, in each unit
 
-A loan is a mixture with a component for each of the nearest relatives, in the unit in which
-relatives differ least.  Two different kinds of relatives give two peaks.  Distances are those of
-descents (topology/lineage.py), and each part of a machine has its own descent.  Among equally near
-relatives each generation has one vote, which its members share.  A vote is halved for each year
-between the lender and the borrower (years.toml, or the file's own `year`).  A part of unknown year
-counts as later than all lenders.
+A loan is a mixture with a component for each of the nearest relatives and each unit, weighted by
+how well relatives agree in the unit.  Two different kinds of relatives give two peaks.  Distances
+are those of descents (topology/lineage.py), and each part of a machine has its own descent.  Among
+equally near relatives each generation has one vote, which its members share.  A vote is halved for
+each year between the lender and the borrower (years.toml, or the file's own `year`).  A part of
+unknown year counts as later than all lenders.
 
-The width of the components comes from pairs of machines at the same distance.  A line is a kind of
-number together with the first two words of descent.  Each line that has such pairs shows how much
-they differ, and all lines have the same weight, whatever their number of pairs.  So the number of a
-single lender of a new line is as uncertain as lines usually are; the more machines a line has, the
-more its own pairs count.
+The width of a component comes from pairs of machines at the same distance, and from the lender's
+own deviation.  A line is a kind of number together with the first two words of descent.  Each line
+that has such pairs shows how much they differ, and all lines have the same weight, whatever their
+number of pairs.  So the number of a single lender of a new line is as uncertain as lines usually
+are; the more machines a line has, the more its own pairs count.
 
 Invariant: the loan uses nothing but the given observations, so it does not know a machine whose
 observations are left out.
@@ -29,7 +29,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from math import log, pi, sqrt
+from math import hypot, log, pi, sqrt
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -45,15 +45,15 @@ YEARS = Path(__file__).with_name("years.toml")
 MAX_DISTANCE_WORDS = 3  # larger distances between two descents are counted as this distance
 NEAR_DISTANCE_WORDS = 1  # largest distance between two machines of one family or generation
 LINE_WORDS = 2  # number of first words of descent that two parts of one line have in common
-# Another unit is used only if relatives differ in it by less than this share of the spread in the
-# file's unit.
-BETTER_UNIT_SPREAD_RATIO = 0.7
+FILE_UNIT_ODDS = 9  # odds of the file's unit against another one, before relatives are compared
 MIN_PAIRS_FOR_UNIT = 3  # least number of pairs with which units are compared
 PRIOR_MACHINES = 2  # weight of the usual deviation of all lines, as a number of machines
 # median of |x - y| of two normal values, in standard deviations
 MEDIAN_DIFFERENCE = 0.6745 * sqrt(2)
 MEAN_DIFFERENCE = 2 / sqrt(pi)  # mean of |x - y| of two normal values, in standard deviations
 MIN_LOAN_DEVIATION = 0.02
+# Differences between relatives are taken from numbers whose own deviation is at most this large.
+MAX_COMPARED_DEVIATION = 0.3
 # standard deviation of the logarithm of a number without a measured relative: four of five such
 # numbers are right within a factor of 1.6
 UNMEASURED_DEVIATION = 0.35
@@ -66,15 +66,12 @@ class Loan:
     """A predicted number."""
 
     key: str
-    belief: Mixture  # distribution of the number, in ns or as a ratio
-    amount: float  # median, in `unit`
-    unit: str
+    belief: Mixture  # distribution of the number, with its summand, in ns or as a ratio
+    value: float  # median of the number alone, in ns or as a ratio
+    amount: float  # the same in `unit`
+    unit: str  # the unit with the largest weight
     machines: tuple[str, ...]  # machines that lend the number
     shared: Descent  # words of descent that all lenders share with the borrower
-
-    @property
-    def value(self) -> float:
-        return self.belief.median
 
     def row(self) -> dict[str, Any]:
         return {
@@ -97,6 +94,7 @@ class Spread:
     slot: str
     pairs: int
     deviations: Mapping[str, float]
+    machines: int  # number of machines in these pairs
 
 
 def lend(
@@ -110,52 +108,78 @@ def lend(
         return None
     closest = max(nearness(o.descent, borrower.descent) for o in with_slot)
     lenders = [o for o in with_slot if nearness(o.descent, borrower.descent) == closest]
-    unit = _unit(borrower, clocks, lenders, known)
-    scale = clocks.get(unit, 1.0) * borrower.count
+    units = _units(borrower, clocks, lenders, known)
+    scales = {unit: clocks.get(unit, 1.0) * borrower.count for unit in units}
     weights = _weights(borrower, lenders, closest)
-    distance = min(_distance_of(borrower.descent, o.descent) for o in lenders)
-    voices = _voices(borrower, lenders, closest, weights)
-    width = _deviation(borrower, unit, distance, known) * sqrt(
-        2 * sum(voice**2 for voice in voices)
-    )
-    belief = Mixture(
-        tuple(log(o.values[unit] * scale) for o in lenders), weights, max(MIN_LOAN_DEVIATION, width)
-    )
+    widths = _widths(borrower, units, lenders, _voices(borrower, lenders, closest, weights), known)
+    components = [
+        (log(o.values[unit] * scales[unit]), share * weight, hypot(widths[unit], o.deviation))
+        for unit, share in units.items()
+        for o, weight in zip(lenders, weights, strict=True)
+    ]
+    belief, unit = Mixture(*zip(*components, strict=True)), max(units, key=units.__getitem__)
+    value = borrower.alone(belief.median)
     return Loan(
         key=borrower.key,
         belief=belief,
-        amount=belief.median / scale,
+        value=value,
+        amount=value / scales[unit],
         unit=unit,
         machines=tuple(o.machine for o in lenders),
         shared=borrower.descent[:closest],
     )
 
 
-def _unit(
+def _widths(
+    borrower: FreeNumber,
+    units: Iterable[str],
+    lenders: Sequence[Observation],
+    voices: Collection[float],
+    known: Sequence[Observation],
+) -> dict[str, float]:
+    """Returns the deviation of each lender's number from the borrower's, in each unit. Independent
+    lenders of one number reduce it.
+    """
+    distance = min(_distance_of(borrower.descent, o.descent) for o in lenders)
+    ratio = sqrt(2 * sum(voice**2 for voice in voices))
+    return {
+        unit: max(MIN_LOAN_DEVIATION, ratio * _deviation(borrower, unit, distance, known))
+        for unit in units
+    }
+
+
+def _units(
     borrower: FreeNumber,
     clocks: Mapping[str, float],
     lenders: list[Observation],
     known: Sequence[Observation],
-) -> str:
-    """Returns the unit in which to lend: that of the file, unless near relatives differ clearly
-    less in another unit.
+) -> dict[str, float]:
+    """Returns the units in which to lend, each with its share. Shares are the posterior
+    probabilities of the units, if the differences of near relatives are normal in the right unit,
+    with as many independent differences as there are machines but one.
     """
     if borrower.unit == RATIO:
-        return RATIO
+        return {RATIO: 1.0}
     usable = [u for u in UNITS if u in clocks and all(u in o.values for o in lenders)]
     written = borrower.unit if borrower.unit in usable else NS
-    deviations = spread(borrower.slot, known).deviations
-    if written not in deviations:
-        return written
-    best = min((u for u in usable if u in deviations), key=lambda u: deviations[u])
-    return best if deviations[best] < BETTER_UNIT_SPREAD_RATIO * deviations[written] else written
+    near = spread(borrower.slot, known)
+    if written not in near.deviations:
+        return {written: 1.0}
+    odds = {
+        unit: (FILE_UNIT_ODDS if unit == written else 1)
+        * max(near.deviations[unit], MIN_LOAN_DEVIATION) ** (1 - near.machines)
+        for unit in usable
+        if unit in near.deviations
+    }
+    return {unit: share / sum(odds.values()) for unit, share in odds.items()}
 
 
 def _weights(
     borrower: FreeNumber, lenders: Sequence[Observation], closest: int
 ) -> tuple[float, ...]:
     """Returns the weight of each lender. Each generation has one vote, which is halved for every
-    year between the generation and the borrower.
+    year between the generation and the borrower. A lender whose figures left a share of the prior's
+    variance loses this share of its vote.
     """
     years = [_year(o.descent) or o.year for o in lenders]
     beyond = borrower.descent[closest:]
@@ -167,6 +191,7 @@ def _weights(
     votes = [
         (0.5 ** abs(borrower_year - year) if borrower_year and year else 1.0)
         / members[o.descent[closest:]]
+        * (1 - o.deviation**2)
         for o, year in zip(lenders, years, strict=True)
     ]
     return tuple(vote / sum(votes) for vote in votes)
@@ -218,9 +243,9 @@ def spread(slot: str, known: Sequence[Observation]) -> Spread:
     ]
     units = [u for u in (*UNITS, RATIO) if all(u in o.values for pair in near_pairs for o in pair)]
     comparable = len(near_pairs) >= MIN_PAIRS_FOR_UNIT
-    return Spread(
-        slot, len(near_pairs), {u: _typical(near_pairs, u) for u in units} if comparable else {}
-    )
+    deviations = {u: _typical(near_pairs, u) for u in units} if comparable else {}
+    machines = len({o.machine for pair in near_pairs for o in pair})
+    return Spread(slot, len(near_pairs), deviations, machines)
 
 
 def _deviation(
@@ -253,19 +278,20 @@ def _deviation(
 
 
 def _usual_deviations(known: Sequence[Observation]) -> list[float]:
-    """Returns the mean deviation of all lines at each distance, which never decreases with the
-    distance."""
+    """Returns the deviation of a number of an unknown line at each distance: the root of the mean
+    variance of all lines. It never decreases with the distance.
+    """
     deviations: list[float] = []
     for distance in range(MAX_DISTANCE_WORDS + 1):
-        lines = [
-            fmean(abs(_log_ratio(*pair, _first_unit(pair))) for pair in pairs) / MEAN_DIFFERENCE
+        variances = [
+            (fmean(abs(_log_ratio(*p, _first_unit(p))) for p in pairs) / MEAN_DIFFERENCE) ** 2
             for (_, _, pair_distance), pairs in _lines(known).items()
             if pair_distance == distance
         ]
         deviations.append(
             max(
                 [
-                    fmean(lines) if lines else UNMEASURED_DEVIATION,
+                    sqrt(fmean(variances)) if variances else UNMEASURED_DEVIATION,
                     MIN_LOAN_DEVIATION,
                     *deviations[-1:],
                 ]
@@ -302,7 +328,8 @@ def _log_ratio(first: Observation, second: Observation, unit: str) -> float:
 
 
 def _pairs(slot: str, known: Sequence[Observation]) -> list[Pair]:
-    return list(combinations([o for o in known if o.slot == slot], 2))
+    compared = [o for o in known if o.slot == slot and o.deviation <= MAX_COMPARED_DEVIATION]
+    return list(combinations(compared, 2))
 
 
 def _distance_of(first: Descent, second: Descent) -> int:

@@ -13,7 +13,7 @@ from uncore.topology.lineage import lineage
 from uncore_lab.figures import hardware as figures
 from uncore_lab.fitting.numbers import UNITS, clocks
 from uncore_lab.predict.observe import Observation, observations
-from uncore_lab.predict.relatives import BETTER_UNIT_SPREAD_RATIO, spreads
+from uncore_lab.predict.relatives import spreads
 from uncore_lab.results.table import Table
 from uncore_lab.validate.section import NoFigures, Request, Section
 
@@ -67,6 +67,9 @@ def _classes_seen() -> list[Observation]:
     return sorted(observed, key=lambda o: o.slot)
 
 
+# Units in which relatives differ by less than the least deviation over this ratio are named, too.
+SIMILAR_DEVIATION_RATIO = 0.7
+
 HEADS = ("in ns", "in core cycles", "in uncore cycles")
 
 
@@ -79,7 +82,7 @@ def _followed_clocks_text(row: Row) -> str:
     least_deviation = min(deviations.values(), default=0.0)
     return (
         " or ".join(
-            u for u, v in deviations.items() if v <= least_deviation / BETTER_UNIT_SPREAD_RATIO
+            u for u, v in deviations.items() if v <= least_deviation / SIMILAR_DEVIATION_RATIO
         )
         if deviations
         else "-"

@@ -3,9 +3,9 @@
     run(request) -> Section
 
 Some numbers of a family were chosen by loads and locks: the time for which a core keeps a line, the
-time of an atomic, the cost of a waiting reader.  This experiment replaces each of them by the
-geometric mean over the other families, in cycles or in nanoseconds, whichever the family's own file
-uses.  Then the matrices of the host's family determine the remaining numbers.
+cost of a waiting reader.  This experiment replaces each of them by the geometric mean over the
+other families, whether they chose it or state it, in cycles or in nanoseconds, whichever the
+family's own file uses.  Then the matrices of the host's family determine the remaining numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from uncore_lab.validate.families import (
 from uncore_lab.validate.lock_curves import NEAR_ERROR_PCT, LockPoint
 from uncore_lab.validate.section import Request, Section
 
-HOST_MEDIAN_BAR = Bar("each host from the others: median error", 20, 20, "%")
+HOST_MEDIAN_BAR = Bar("each host from the others: median error", 20.5, 20, "%")
 
 PROSE = (
     "Bare locks and counts (hold 0, think 0) of each host of lockhammer, with what locks chose in"
@@ -83,12 +83,7 @@ def lent(family: MachineFamily, others: Sequence[MachineFamily]) -> Overrides:
     over these, in the family's own unit.
     """
     return {
-        key: _lent(
-            key,
-            text,
-            family,
-            [other_family for other_family in others if key in other_family.numbers],
-        )
+        key: _lent(key, text, family, [other for other in others if _free_number(other, key)])
         for key, text in present_values(family).items()
     }
 
@@ -99,18 +94,21 @@ def _lent(key: str, text: str, family: MachineFamily, others: Sequence[MachineFa
     """
     if not others:
         return text
-    unit = _free_number(family, key).unit
-    mean_log = statistics.fmean(log(_amount(other_family, key, unit)) for other_family in others)
-    return scaled(text, exp(mean_log) / _amount(family, key, unit))
+    number = _free_number(family, key)
+    assert number
+    mean_log = statistics.fmean(log(_amount(other, key, number.unit)) for other in others)
+    return scaled(text, exp(mean_log) / _amount(family, key, number.unit))
 
 
 def _amount(family: MachineFamily, key: str, unit: str) -> float:
     """Returns the number in nanoseconds, or in cycles of the family's first machine."""
-    return _free_number(family, key).value / clocks(family.machines[0])[unit]
+    number = _free_number(family, key)
+    assert number
+    return number.value / clocks(family.machines[0])[unit]
 
 
-def _free_number(family: MachineFamily, key: str) -> FreeNumber:
-    return free_numbers_of(family.machines[0], [key])[key]
+def _free_number(family: MachineFamily, key: str) -> FreeNumber | None:
+    return free_numbers_of(family.machines[0], [key]).get(key)
 
 
 COLUMNS = [

@@ -24,8 +24,8 @@ from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.section import NoFigures, ReportPicture, Request, Section
 
-OPEN_SETS_BAR = Bar("open sets: median absolute error", 25, 15, "%")
-OPENED_JUDGES_BAR = Bar("opened judges: median absolute error", 34, 20, "%")
+OPEN_SETS_BAR = Bar("open sets: median absolute error", 22, 15, "%")
+OPENED_JUDGES_BAR = Bar("opened judges: median absolute error", 29, 20, "%")
 # two values of the fitted parameter. Neither is 0, because at 0 the workload does not read a clock.
 PROBE_PARAMETERS_NS = 100, 1000
 MIN_SPAN_FACTOR = 5.0  # the picture's axis spans at least this factor above and below 1

@@ -17,7 +17,7 @@ from uncore.execution.request import make_job
 from uncore.result.schema import Result
 from uncore_lab.figures import CONTENDED
 from uncore_lab.figures.simulate import MATRIX_SEEDS
-from uncore_lab.fitting.numbers import free_numbers_of, settings
+from uncore_lab.fitting.numbers import lendable_numbers_of, settings
 from uncore_lab.predict.forecast import predicted
 from uncore_lab.predict.ledger import Rates
 
@@ -26,7 +26,9 @@ RATE_DIGITS = 4
 
 def rates(name: str, counts: Sequence[int], cores: int = 1) -> Rates:
     forecast, _ = predicted(name)
-    lent = settings({loan.key: loan.value for loan in forecast.loans}, free_numbers_of(name))
+    lent = settings(
+        {loan.key: loan.belief.median for loan in forecast.loans}, lendable_numbers_of(name)
+    )
     overrides = dict(text.split("=", 1) for text in lent)
     jobs = [
         make_job(name, workload, counts, overrides=overrides, seeds=MATRIX_SEEDS)
