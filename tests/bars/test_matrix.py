@@ -143,7 +143,9 @@ def test_each_seed_measures_a_line_at_one_of_the_slices() -> None:
     """
     named = {between_complexes(1, str(number)) for number in range(6)}
     drawn = {between_complexes(seed) for seed in range(1, 10)}
-    assert drawn <= named and len(drawn) > 2
+    # A seed also draws when the pair starts, which moves a median by less than an instruction.
+    assert all(min(abs(one - other) for other in named) < 0.2 for one in drawn)
+    assert len(drawn) > 2
     address = between_complexes(None)
     assert {between_complexes(seed, **{"chance.slice": 0}) for seed in (1, 2)} == {address}
     assert address in named
