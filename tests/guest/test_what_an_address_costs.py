@@ -19,7 +19,7 @@ def transfers_of(point: Point, name_part: str) -> int:
 
 def test_fields_on_separate_lines_do_not_slow_each_other() -> None:
     same_line, separate_lines = (
-        run("layout/false_sharing", 8, ops=1000, distance=d) for d in (8, 64)
+        run("layout/false_sharing", 8, ops=4000, distance=d) for d in (8, 64)
     )
     assert transfers_of(same_line, "count") > 100
     assert transfers_of(separate_lines, "count") + transfers_of(
