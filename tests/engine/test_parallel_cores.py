@@ -40,7 +40,7 @@ def run_in_parallel(
 def test_cores_with_private_data_are_divided_evenly_among_host_threads(
     machine: str, shares: int
 ) -> None:
-    job_ = job(machine, PRIVATE, 64, rounds=40)
+    job_ = job(machine, PRIVATE, 64, rounds=120)
     harts, (_, in_parallel, largest) = run_in_parallel(job_, native.HostUse(shares, 1))
     retired = sum(hart["instructions"] for hart in harts)
     assert in_parallel > 0.75 * retired

@@ -6,6 +6,8 @@ A tournament measures each pair of harts in turn, while all other harts rest.
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import pytest
 
@@ -23,13 +25,12 @@ def one_way(
     workload: str,
     harts: tuple[int, ...],
     engine: str = "native",
-    pause: str | None = None,
+    overrides: Mapping[str, str] = MappingProxyType({}),
     **play: str,
 ) -> float:
     """Returns the median latency in ps between each two of the first harts, which are on different
     cores.
     """
-    overrides = {"core.pause": pause} if pause else {}
     job = tournament(MACHINE, workload, harts, parameters=play, engine=engine, overrides=overrides)
     (point,) = execute([job])[0].points
     assert point.failures == []
@@ -46,8 +47,10 @@ def test_resting_siblings_do_not_slow_a_pair_down(workload: str) -> None:
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_siblings_that_spin_with_short_pauses_change_a_pairs_latency(workload: str) -> None:
-    without_siblings = one_way(workload, CORES, pause="1cy")
-    with_siblings = one_way(workload, CORES + SIBLINGS, pause="1cy", rest="spin")
+    """Instructions of two cycles each, whose share of a core decides a latency."""
+    slow = {"core.pause": "1cy", "core.instruction": "2cy"}
+    without_siblings = one_way(workload, CORES, overrides=slow)
+    with_siblings = one_way(workload, CORES + SIBLINGS, overrides=slow, rest="spin")
     assert with_siblings != pytest.approx(without_siblings, rel=0.1)
 
 
