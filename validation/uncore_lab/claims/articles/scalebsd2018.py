@@ -63,7 +63,7 @@ def munmap_decline(mutex: Curve) -> float:
     expected=stated(12, 24),
     unit="tasks",
     runs=MUNMAP,
-    reason="4 and 12 tasks are 2 % apart here, 1.83 and 1.80 M/s; 12 made 1.72 as measured",
+    reason="4 and 12 tasks are a few per cent apart here",
 )
 def munmap_peak(mutex: Curve) -> float:
     return mutex.peak
