@@ -143,7 +143,7 @@ def test_each_seed_measures_a_line_at_one_of_the_slices() -> None:
     """
     named = {between_complexes(1, str(number)) for number in range(6)}
     drawn = {between_complexes(seed) for seed in range(1, 10)}
-    # A seed also draws when the pair starts, which moves a median by less than an instruction.
+    # A seed draws more than this slice, which moves a median by less than a hit takes.
     assert all(min(abs(one - other) for other in named) < 0.2 for one in drawn)
     assert len(drawn) > 2
     address = between_complexes(None)
