@@ -44,7 +44,7 @@ def test_score_of_a_value_without_spread_is_the_error_of_its_logarithm() -> None
 def test_a_wide_component_widens_its_own_side_only() -> None:
     both = Mixture((log(20), log(50)), (0.5, 0.5), (0.5, 0.02))
     assert both.quantile(0.02) < 10 and both.quantile(0.98) < 60
-    # a quarter of the score comes from each pair, and the narrow pair has next to no spread
+    # half of it is certain of a wrong value
     assert both.crps(20.0) > log_normal(20.0, 0.5).crps(20.0)
 
 
