@@ -163,9 +163,6 @@ def preexecution() -> Iterator[tuple[str, Case]]:
 # far atomics (C8.1)
 FAR_UNLESS_OWNED, ALWAYS_FAR = ("core.atomics=far-unless-owned",), ("core.atomics=far",)
 WEAK = ("core.order=weak",)
-# Jobs in which the engines differ by less than a nanosecond if weakly ordered cores stall on use
-# (gap G2 of deviations.md); no shipped machine has both.
-DIFFER_WHERE_WEAK_CORES_STALL_ON_USE = ("delay-siblings", "ipi-epyc")
 VICTIM_CACHE = "ccx.data=victim 2KiB 2-way 10cy"
 
 
@@ -588,10 +585,9 @@ def weakly_ordered() -> Iterator[tuple[str, Case]]:
     for name, case in {**JOBS, **ALWAYS_FAR_JOBS}.items():
         if name.startswith(SEEDED_JOBS) and name.rpartition("-")[2] not in {*PROTOCOLS} - {"mesi"}:
             options = (*case.options, ("seeds", (1,)))
-            stall = ("core.stall=load",) if name in DIFFER_WHERE_WEAK_CORES_STALL_ON_USE else ()
             yield (
                 f"weak-{name}",
-                case._replace(overrides=(*case.overrides, *WEAK, *stall), options=options),
+                case._replace(overrides=(*case.overrides, *WEAK), options=options),
             )
     for name, case in (*operations(), *unaligned()):
         yield f"weak-lockstep-{name}", case._replace(overrides=(*case.overrides, *WEAK))

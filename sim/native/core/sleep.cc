@@ -30,7 +30,7 @@ bool Sleep::begin_recording(Thread& thread) {
   const bool repeats = !thread.weak || thread.weak->end_iteration(thread.hart.pc);
   if (thread.slow_path.recording && !thread.iteration.varies && repeats) return false;
   thread.slow_path.recording = true;
-  thread.iteration.varies = thread.iteration.locks = false;
+  thread.iteration.varies = thread.iteration.locks = thread.hart.hides_latency = false;
   thread.iteration.watched.clear();
   if (core_.context.attribution) core_.context.attribution->begin_iteration(thread.id);
   return true;
@@ -90,6 +90,7 @@ void Sleep::change_period(Thread& sleeper, Time at, uint32_t causing_hart, Time 
   const Time horizon = last_time_before(at, causing_hart, sleeper);
   advance(sleeper, horizon);
   Hart<Thread>& hart = sleeper.hart;
+  if (hart.hides_latency) return wake_until(sleeper, horizon);
   const uint64_t shared_instructions = hart.spin_instructions - hart.spin_pauses;
   hart.spin_period +=
       shared_instructions * instruction - shared_instructions * hart.cost.instruction;

@@ -41,7 +41,8 @@ class Sleep {
   void advance_sleepers_if_read(uint64_t number, Time at);
   // Adapts the duration of the sleeper's iteration: from `at` on, each instruction takes the time
   // `instruction`, because of what the hart with index `causing_hart` does (H6.1). Wakes the
-  // sleeper if it would begin or cease to count as pausing (H6.5).
+  // sleeper if it would begin or cease to count as pausing (H6.5), or if its loads hide latency
+  // behind instructions (H10), so that the duration must be measured again.
   void change_period(Thread& sleeper, Time at, uint32_t causing_hart, Time instruction);
 
  private:

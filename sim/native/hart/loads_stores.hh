@@ -6,6 +6,7 @@
 // suspended until then; the answer goes to the registers that the Landing names.
 #pragma once
 
+#include "hart/first_use.hh"
 #include "hart/traps.hh"
 
 namespace uncore::execute {
@@ -122,7 +123,10 @@ bool load(Hart<Port>& h, const Instruction& in, uint64_t box = 0) {
   if (address >= h.ram_begin) [[likely]] {
     if (!h.port.mapped(address, size)) return trap(h, kLoadFault, virtual_address);
     answer = h.port.load(address, size, value);
-    if (answer == Answer::now) h.clock -= h.cost.hidden(in.size);
+    if (const uint64_t hidden = h.cost.hidden(in.size); hidden > 0 && answer == Answer::now) {
+      h.clock -= hidden;
+      h.hides_latency |= in.size != ExpectedPath::kNoUse;
+    }
   } else {
     h.spin.note_effect();
     answer = h.port.mmio(address, size, false, value);

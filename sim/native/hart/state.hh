@@ -78,6 +78,10 @@ struct HartState {
   bool pausing = false, reports_pauses = false;
   uint64_t pauses_until = 0;
 
+  // Set by a load that hits, but not on the port's fast path, if the instructions before its first
+  // use hide a part of its latency, so that it depends on their time; cleared by the environment.
+  bool hides_latency = false;
+
   // One iteration of the spin loop: its duration and counts. Valid after Stop::spin.
   uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0,
            spin_pauses = 0;
