@@ -11,7 +11,7 @@ family's own file uses.  Then the matrices of the host's family determine the re
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
 
 from uncore.drawing.table import Column, Row
@@ -83,7 +83,7 @@ def lent(family: MachineFamily, others: Sequence[MachineFamily]) -> Overrides:
     over these, in the family's own unit.
     """
     return {
-        key: _lent(key, text, family, [other for other in others if _free_number(other, key)])
+        key: _lent(key, text, family, [o for o in others if key in _free_numbers(o, key)])
         for key, text in present_values(family).items()
     }
 
@@ -94,21 +94,20 @@ def _lent(key: str, text: str, family: MachineFamily, others: Sequence[MachineFa
     """
     if not others:
         return text
-    number = _free_number(family, key)
-    assert number
-    mean_log = statistics.fmean(log(_amount(other, key, number.unit)) for other in others)
-    return scaled(text, exp(mean_log) / _amount(family, key, number.unit))
+    unit = _free_numbers(family, key)[key].unit
+    mean_log = statistics.fmean(log(_amount(other, key, unit)) for other in others)
+    return scaled(text, exp(mean_log) / _amount(family, key, unit))
 
 
 def _amount(family: MachineFamily, key: str, unit: str) -> float:
     """Returns the number in nanoseconds, or in cycles of the family's first machine."""
-    number = _free_number(family, key)
-    assert number
+    number = _free_numbers(family, key)[key]
     return number.value / clocks(family.machines[0])[unit]
 
 
-def _free_number(family: MachineFamily, key: str) -> FreeNumber | None:
-    return free_numbers_of(family.machines[0], [key]).get(key)
+def _free_numbers(family: MachineFamily, key: str) -> Mapping[str, FreeNumber]:
+    """Returns the number of this key, or none if the family does not have it."""
+    return free_numbers_of(family.machines[0], [key])
 
 
 COLUMNS = [

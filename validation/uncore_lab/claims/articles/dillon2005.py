@@ -86,9 +86,9 @@ def free_passive_owner(passive: Curve) -> float:
     fitted=["interrupt.send", "interrupt.accept"],
     runs=BURSTS,
     reason=(
-        "the warm trace is the second of two free() in a row, whose message finds an interrupt under"
-        " way; what a second one adds to a burst is compared with it. (The first takes 427 ns less"
-        " trace, 307; here 391: the FIFO's counts and its mark come back from the owner)"
+        "the warm trace is the second of two free() in a row, whose message finds an interrupt"
+        " under way; what a second one adds to a burst is compared with it. (The first takes 427"
+        " ns less trace, 307; here 391: the FIFO's counts and its mark come back from the owner)"
     ),
 )
 def free_active_local(single: Curve, pair: Curve) -> float:
