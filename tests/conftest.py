@@ -1,5 +1,8 @@
 """Sets the environment of every test: no terminal width, default signal handlers, a time limit.
 
+A test marked `sampled(every=N)` has many cases of one kind: about one in N of them, drawn by the
+name of the case, runs by default, the others are `long`. An added case moves no other case.
+
 A shell makes a job in the background ignore SIGINT and SIGQUIT, and `nohup` makes it ignore SIGHUP.
 Processes inherit ignored signals, so a test that waits for such a signal would wait for ever.
 Therefore the handlers are reset here, before any test starts a process.
@@ -7,6 +10,7 @@ Therefore the handlers are reset here, before any test starts a process.
 
 import os
 import signal
+import zlib
 
 import pytest
 
@@ -26,7 +30,15 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGHUP, lambda *_: None)
 
 
+def is_left_out(case: str, every: int) -> bool:
+    """Returns True unless the draw by the name of the case, one in `every`, chooses the case."""
+    return zlib.crc32(case.encode()) % every > 0
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        sampled = item.get_closest_marker("sampled")
+        if sampled and is_left_out(item.name, sampled.kwargs["every"]):
+            item.add_marker("long")
         if item.get_closest_marker("long") or item.path.parent.name == SUITE_THAT_BUILDS:
             item.add_marker(LONG_TIMEOUT)

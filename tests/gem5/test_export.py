@@ -67,6 +67,7 @@ def hide_gem5(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNCORE_GEM5", "/nowhere")
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("depth", [ONE_LEVEL, ALL_LEVELS])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
 def test_every_link_on_a_route_is_exported_with_its_latency(machine: str, depth: str) -> None:
@@ -87,6 +88,7 @@ def test_every_link_on_a_route_is_exported_with_its_latency(machine: str, depth:
             assert abs(latencies[a, b] - link.control) <= _rounding_error(link.control, period)
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("depth", [ONE_LEVEL, ALL_LEVELS])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
 def test_exported_routes_keep_their_latency(machine: str, depth: str) -> None:

@@ -41,6 +41,7 @@ def test_every_declared_gem5_version_is_tested() -> None:
     assert sorted({version for version, _ in GEM5_BUILDS}) == VERSIONS
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("depth", [ONE_LEVEL, ALL_LEVELS])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
 def test_each_gem5_version_accepts_every_run_folder(

@@ -38,6 +38,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "CACHE", tmp_path)
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_workload_passes_its_own_check_with_two_threads(name: str) -> None:
     workload = find(name)
@@ -64,6 +65,7 @@ def sanitized(name: str, *defines: str) -> str:
     return ended.stderr
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_workload_has_no_data_race(name: str) -> None:
     assert sanitized(name) == ""

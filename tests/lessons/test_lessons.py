@@ -81,6 +81,7 @@ def test_exercise_has_at_least_three_right_and_five_wrong_answers(name):
     assert kinds["right"] >= 3 and kinds["wrong"] >= 5
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.bulk
 @pytest.mark.parametrize("answer", written("right"))
 def test_right_answer_is_accepted(answer):
@@ -88,6 +89,7 @@ def test_right_answer_is_accepted(answer):
     assert [bound for bound in bounds if not bound.kept] == []
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.bulk
 @pytest.mark.parametrize("answer", written("wrong"))
 def test_wrong_answer_is_refused(answer):

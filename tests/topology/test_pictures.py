@@ -50,6 +50,7 @@ def overlapping(boxes: list[tuple[str, Bbox]]) -> list[tuple[str, str]]:
     return pairs
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("name", [*shipped(), *SHAPES, *EXAMPLES])
 def test_texts_of_a_picture_are_complete_and_do_not_overlap(name: str) -> None:
     figure = figure_of(load(name))
