@@ -124,10 +124,9 @@ INPCB_EPYC = {
     fitted=["churn"],
     runs=INPCB_EPYC,
     reason=(
-        "updates under epoch queue for one lock, in the same turn on all harts, and the mean"
-        " contains that: in the median a lookup is 29 times as fast. No epoch ends within a run,"
-        " for its nine updates a hart have spare blocks. One update in 25 lookups (`churn`) no"
-        " article states, and it decides the size"
+        "updates under epoch queue for one mutex, which the mean contains: in the median a lookup"
+        " is 23 times as fast. No epoch ends within a run, for its eight updates a hart have spare"
+        " blocks. One update in 25 lookups (`churn`) no article states, and it decides the size"
     ),
 )
 def inpcb_epyc(rwlock: Curve, epoch: Curve) -> float:
