@@ -30,7 +30,7 @@ UC_PARAM(duration, nap, 1000000, "ns", "sleep of who has spun in vain for a spin
 
 enum lwlock_mode { SHARED, EXCLUSIVE };
 
-// What a lightweight lock needs of a process.
+// The part of a process that lightweight locks use.
 struct waiter {
   UC_ALIGNED uint64_t semaphore;
   _Atomic bool waiting;

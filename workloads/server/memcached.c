@@ -11,8 +11,9 @@
 //            expired one, with the lock held
 //   items    1.4.10: a table of pthread mutexes, chosen by the key's hash, guards references; 8192
 //            of them, of 40 bytes, so that lines are shared. cache_lock guards the hash table and
-//            the list, so a get takes it once, and looks at one item at the list's end. Waiters for
-//            these locks spin: they try the mutex without a pause until they have it
+//            the list: a get takes it once, a set four times, and looks at one item at the list's
+//            end. Waiters for these locks spin: they try the mutex without a pause until they have
+//            it
 //   buckets  1.4.15: the item's lock covers its bucket, too, so a get does not take cache_lock, and
 //            counts of references are atomic
 //
@@ -55,8 +56,8 @@ UC_PARAM(duration, command, 7400, "ns", "private work for a command");
 #define TRY_WORK 12      // instructions of a call of pthread_mutex_trylock that fails
 #define DEPTH_GLOBAL 50  // items at the end of the list at which a set looks
 #define DEPTH_BUCKETS 5  // the same, with locks=buckets
-#define ITEM_LOCKS 8192  // as with five workers and more
-#define MUTEX_BYTES 40   // of a pthread_mutex_t on x86-64
+#define ITEM_LOCKS 8192  // for five workers and more
+#define MUTEX_BYTES 40   // size of a pthread_mutex_t on x86-64
 #define VALUE_WORDS 8    // a value fills a line
 
 // `references` changes with the lock held that `locks` says, or atomically. It is atomic for the

@@ -15,19 +15,16 @@
 //             lock; `flag`: each backend has a flag
 //   snapshots two for a query: with a shared lock of the array of processes, a backend reads the
 //             transaction of each other backend, and publishes the oldest one that it needs; at the
-//             query's end it takes this back (ipc/procarray.c). Others that read it miss.
-//             `entries`:
+//             query's end it takes this back (ipc/procarray.c). Others then miss. `entries`:
 //               process  up to 9.1: in the process's own structure, a line each
 //               packed   since 9.2: 12 bytes each, five in a line that several backends write
 //               aligned  a line each, as Freund proposed for 9.6
 //   pages     the index's root, one inner page, a leaf and the row's page: find the buffer with a
 //             shared lock of one of `partitions` (16 up to 9.4, then 128), pin it, lock its
-//             contents for readers, and both back (buffer/bufmgr.c). All queries use the root.
-//             `pins`:
+//             contents for readers, and both back (buffer/bufmgr.c). All use the root. `pins`:
 //               spin    up to 9.5: with the spin lock of the buffer's header; the lock of the
 //                       contents is in the array of lightweight locks
-//               atomic  since 9.6: by compare-and-swap, and that lock is in the header (A.
-//               Korotkov)
+//               atomic  since 9.6: by compare-and-swap, and that lock is in the header
 //
 // lwlock.h says how a lightweight lock is taken (`lwlock`). The defaults are those of 9.1. There
 // the partitions of the two relations are taken exclusively four times a query, and throughput ends
@@ -67,8 +64,8 @@ UC_PARAM(duration, work, 100000, "ns", "private work of a query");
 
 #define LOCK_PARTITIONS 16
 #define STRONG_LOCKS 1024
-#define BUCKETS 4096     // of the table of who holds what
-#define INNER_PAGES 290  // of the index of 30 million rows
+#define BUCKETS 4096     // buckets of the table of holdings
+#define INNER_PAGES 290  // pages below the root, for 30 million rows
 #define SNAPSHOTS 2      // of a query
 #define WORK_PARTS 8     // between which a query meets others
 #define LOCK_WORK 300    // instructions: an entry is found or made in the table of locks

@@ -16,7 +16,7 @@ from uncore_lab.claims.ranges import about, figure
 FAST_PATH_RUN = partial(
     Run, machine="opteron6168x4", workload="server/postgres", threads="24", home="addressed"
 )
-FAST_PATH: dict[str, str | int] = {"work": "230us", "duration": "20ms"}
+FAST_PATH: dict[str, str | int] = {"work": "230us", "duration": "10ms"}
 HAAS = {
     "one": FAST_PATH_RUN(set=FAST_PATH | {"clients": 1}),
     "shared": FAST_PATH_RUN(set=FAST_PATH | {"clients": 36}),
@@ -71,14 +71,14 @@ PINS: dict[str, str | int] = {
     "partitions": 128,
     "entries": "packed",
     "work": "75us",
-    "warmup": "2ms",
-    "duration": "3ms",
+    "warmup": "1ms",
+    "duration": "2ms",
 }
 NEW_PINS = PINS | {"pins": "atomic", "lwlock_bytes": 128}
 KOROTKOV = {
-    "spin": PINS_RUN(threads="36,60,84,110", set=PINS | {"pins": "spin"}),
-    "atomic": PINS_RUN(threads="60,84,110,144", set=NEW_PINS),
-    "aligned": PINS_RUN(threads="110,144", set=NEW_PINS | {"entries": "aligned"}),
+    "spin": PINS_RUN(threads="60,84,110", set=PINS | {"pins": "spin"}),
+    "atomic": PINS_RUN(threads="84,110,144", set=NEW_PINS),
+    "aligned": PINS_RUN(threads="144", set=NEW_PINS | {"entries": "aligned"}),
 }
 
 
