@@ -1,5 +1,5 @@
 // PostgreSQL's lightweight locks: shared or exclusive, with a queue of processes that sleep
-// (storage/lmgr/lwlock.c), and the spin locks and semaphores of which they are made.
+// (lwlock.c), and the spin locks and semaphores of which they are made.
 //
 //   spin    up to 9.4: a spin lock guards the lock's fields, so that even a shared lock that is
 //   free

@@ -4,24 +4,24 @@
 // A query, as far as backends share anything:
 //
 //   locks     of the table and of its index, which all queries have in common, and of the backend's
-//             own transaction (lmgr/lock.c). `relations` and `transactions`:
+//             own transaction (lock.c). `relations` and `transactions`:
 //               shared  up to 9.1: an entry in the table of locks, whose 16 partitions have a
 //                       lightweight lock each; taking an entry, and giving up all entries of a
 //                       partition, each take its lock exclusively. Two relations use two partitions
 //               own     since 9.2: noted in the backend's own entry, under a lock of its own, if
 //                       nobody wants a strong lock (fast path; R. Haas, 2011)
-//   messages  whether another backend has changed a catalogue (ipc/sinvaladt.c), at the start and
+//   messages  whether another backend has changed a catalogue (sinvaladt.c), at the start and
 //             with each lock of a relation. `messages=lock`, up to 9.1: under a shared lightweight
 //             lock; `flag`: each backend has a flag
 //   snapshots two for a query: with a shared lock of the array of processes, a backend reads the
 //             transaction of each other backend, and publishes the oldest one that it needs; at the
-//             query's end it takes this back (ipc/procarray.c). Others then miss. `entries`:
+//             query's end it takes this back (procarray.c). Others then miss. `entries`:
 //               process  up to 9.1: in the process's own structure, a line each
 //               packed   since 9.2: 12 bytes each, five in a line that several backends write
 //               aligned  a line each, as Freund proposed for 9.6
 //   pages     the index's root, one inner page, a leaf and the row's page: find the buffer with a
 //             shared lock of one of `partitions` (16 up to 9.4, then 128), pin it, lock its
-//             contents for readers, and both back (buffer/bufmgr.c). All use the root. `pins`:
+//             contents for readers, and both back (bufmgr.c). All use the root. `pins`:
 //               spin    up to 9.5: with the spin lock of the buffer's header; the lock of the
 //                       contents is in the array of lightweight locks
 //               atomic  since 9.6: by compare-and-swap, and that lock is in the header
@@ -116,7 +116,7 @@ static struct holding {
   struct holding *next, *before;  // of the same lock
 }** holding_buckets;
 
-// The list of free holdings is one for all partitions, with a spin lock (utils/hash/dynahash.c).
+// The list of free holdings is one for all partitions, with a spin lock (dynahash.c).
 static struct free_holdings {
   UC_ALIGNED struct spinlock mutex;
   struct holding* first;
