@@ -164,10 +164,10 @@ def _draw_wire(axes: Axes, a: Point, b: Point, looks: Looks, passes_stops: bool)
     length = abs(a[0] - b[0]) + abs(a[1] - b[1])
     is_long = length > FAINT_LINK_STOPS
     bend = BEND_STOPS / length if passes_stops else 0.0
-    shape: Looks = {"arrowstyle": "-", "connectionstyle": f"arc3,rad={bend}"}
-    kind = shape | {"shrinkA": 0, "shrinkB": 0}
-    weight = {"lw": 0.8 if is_long else 1.2, "alpha": 0.55 if is_long else 1.0}
-    axes.add_artist(FancyArrowPatch(b, a, zorder=1, clip_on=False, **looks, **kind, **weight))
+    kind: Looks = {"connectionstyle": f"arc3,rad={bend}", "shrinkA": 0, "shrinkB": 0}
+    weight: Looks = {"lw": 0.8 if is_long else 1.2, "alpha": 0.55 if is_long else 1.0}
+    look = looks | kind | weight
+    axes.add_artist(FancyArrowPatch(b, a, arrowstyle="-", zorder=1, clip_on=False, **look))
 
 
 def _draw_agents(axes: Axes, machine: Machine, box: Box, points_per_stop: float) -> None:
