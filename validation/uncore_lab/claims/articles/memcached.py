@@ -70,9 +70,7 @@ def memcached_global(global_lock: Curve) -> float:
     neutral=1,
     fitted=["work", "command"],
     runs=QUAD,
-    reason=(
-        "the private work is chosen by a rate of 1.4.13 that is nearly the 3.7 million of this claim"
-    ),
+    reason="the private work is chosen by a rate of 1.4.13 that is nearly the 3.7 million of here",
 )
 def memcached_multigets(item_locks: Curve, global_lock: Curve) -> float:
     return item_locks.point.throughput / global_lock.point.throughput
