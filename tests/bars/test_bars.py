@@ -28,6 +28,7 @@ from uncore_lab.validate.score import broken, free_number_keys, score
 from uncore_lab.validate.section import Request
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("name", figures.machines_with_figures())
 def test_handoffs_keep_their_bounds_and_equal_the_class_medians_on_file(name: str) -> None:
     compared = handoff.compared(name, Request())

@@ -15,7 +15,7 @@ from uncore import api, program
 from uncore.errors import UserError
 from uncore.result import log, save
 from uncore.study import matrix as matrices
-from uncore.support.output_files import write_whole
+from uncore.support.output_files import METADATA, write_figure, write_whole
 
 BEFORE = "the old content"
 
@@ -66,6 +66,24 @@ def test_picture_that_cannot_be_written_leaves_the_old_file(result, tmp_path):
     on_a_full_disk(lambda: picture(path, *chart.panels([result])))
     assert path.read_text() == BEFORE
     assert os.listdir(tmp_path) == [path.name]
+
+
+def test_png_that_is_laid_out_first_has_the_bytes_that_savefig_gives(tmp_path):
+    from matplotlib.figure import Figure
+
+    def drawn():
+        figure = Figure(layout="constrained")
+        for axes in figure.subplots(2, 2).flat:
+            axes.plot([1, 2, 3], [30, 1, 2], label="a line")
+            axes.set(title="a title", ylabel="two\nlines")
+            axes.annotate("a label", (3, 2), (1.05, 0.5), textcoords="axes fraction")
+            axes.legend()
+        return figure
+
+    ours, theirs = tmp_path / "ours.png", tmp_path / "theirs.png"
+    write_figure(ours, drawn(), 60)
+    drawn().savefig(theirs, dpi=60, metadata=METADATA["png"])
+    assert ours.read_bytes() == theirs.read_bytes()
 
 
 def test_writing_replaces_a_symbolic_link_and_does_not_follow_it(tmp_path):

@@ -94,7 +94,7 @@ def test_a_run_among_several_seeds_equals_a_run_with_only_its_seed() -> None:
     assert len({point.elapsed_ps for point in all_seeds.points}) == 4
 
 
-@pytest.mark.bulk
+@pytest.mark.long
 def test_outcome_is_the_same_if_another_compiler_built_the_engine() -> None:
     """The other build uses Clang and its C++ library in place of GCC and GCC's library."""
     clang.build()

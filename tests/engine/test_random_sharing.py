@@ -33,6 +33,7 @@ def check(case: Case, operations: int, seed: int) -> None:
     assert sum(point["ops"] for point in points) >= operations
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_load_returns_an_allowed_value(case: Case) -> None:
     check(case, LONG_RUN_OPERATIONS // len(CASES), CASES.index(case))

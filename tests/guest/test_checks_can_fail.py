@@ -30,6 +30,7 @@ PARAMETERS: dict[str, dict[str, str]] = {
     "sched/netintr": {"frames": "4"},
     "ipi/passive": {"burst": "64"},
     "kernel/stat": {"linkers": "3", "work": "0"},
+    "server/postgres": {"writes": "50", "work": "0", "pages": "64"},
     # Without a hold, a core finishes its critical section before another can get the line.
     **{f"lock/{name}": {"hold": "100ns"} for name in ("array", "clh", "cohort", "event_mutex")},
     **{f"lock/{name}": {"hold": "100ns"} for name in ("swap", "tas", "ticket", "ticket_packed")},

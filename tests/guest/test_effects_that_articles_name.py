@@ -231,3 +231,40 @@ def test_page_structures_with_private_locks_and_lines_move_no_lines() -> None:
         return 8 * ops * lines_per_operation("kernel/page_locks", 8, locks="own", pages=16, ops=ops)
 
     assert lines_moved(200) < lines_moved(100) + 20
+
+
+def test_memcached_scales_with_finer_locks_and_sleepers_lose_most() -> None:
+    """Compares the locks of three releases by gets of many keys, which then are the bottleneck."""
+    fetched = {
+        locks: rate("server/memcached", 8, locks=locks, sets=0, keys=50, items=512, ops=400)
+        for locks in ("global", "items", "buckets")
+    }
+    assert fetched["items"] > 1.5 * fetched["global"]
+    assert fetched["buckets"] > 1.2 * fetched["items"]
+
+
+def test_a_set_in_memcached_takes_more_lines_than_a_get() -> None:
+    def lines(sets: int) -> float:
+        chosen = {"locks": "buckets", "items": 512, "ops": 400, "sets": sets}
+        return lines_per_operation("server/memcached", 8, **chosen)
+
+    assert lines(100) > lines(0) + 5, "the lock, the list's ends, two neighbours, two allocators"
+
+
+LATER_POSTGRES = {"relations": "own", "transactions": "own", "messages": "flag"}
+
+
+def test_postgres_waits_for_the_partitions_of_its_two_relations() -> None:
+    def queries(relations: str) -> float:
+        chosen = {"pages": 256, "ops": 40, "work": "4us", "relations": relations}
+        return rate("server/postgres", 8, **chosen)
+
+    assert queries("own") > 1.3 * queries("shared")
+
+
+def test_pins_by_compare_and_swap_move_fewer_lines_of_the_root_page() -> None:
+    def lines(**chosen: object) -> float:
+        chosen = {"pages": 256, "ops": 40, "work": "4us", **LATER_POSTGRES, **chosen}
+        return lines_per_operation("server/postgres", 8, **chosen)
+
+    assert lines(lwlock="atomic", pins="atomic") < 0.95 * lines(lwlock="spin", pins="spin")

@@ -17,6 +17,7 @@
 // Check: no lookup reaches a freed block, and each finds its open connection.
 #include "calls.h"
 #include "epoch.h"
+#include "mtx.h"
 #include "rwlock.h"
 #include "spinlock.h"
 #include "uncore.h"
@@ -45,7 +46,7 @@ struct block {
 
 static struct table {
   UC_ALIGNED struct rwlock lock;  // with guard=rwlock
-  UC_ALIGNED struct spinlock updates;
+  UC_ALIGNED struct mtx updates;
 }* table;
 
 // The chains' heads are adjacent words, as in the kernel's table.
@@ -121,14 +122,14 @@ static void updates_lock(void) {
   if (guard == RWLOCK)
     rw_wlock(&table->lock);
   else
-    spin_lock(&table->updates);
+    mtx_lock(&table->updates);
 }
 
 static void updates_unlock(void) {
   if (guard == RWLOCK)
     rw_wunlock(&table->lock);
   else
-    spin_unlock(&table->updates);
+    mtx_unlock(&table->updates);
 }
 
 static void insert(struct block* block, uint64_t key) {
@@ -198,10 +199,12 @@ static void host_make(unsigned id) {
     deferred_append(&host->free, &block->deferred);
   }
   for (uint64_t i = 0; i < connections; i++) open_connection(id, &host->keys[i]);
+  host->calls = id;  // so that harts do not replace their connections in the same turn
 }
 
 void uc_setup(unsigned n) {
   uc_require(connections && chain, "connections and chain must be 1 or more");
+  mtx_setup(n);
   table = uc_alloc(sizeof *table, 0);
   rw_init(&table->lock, n);
   chain_count = n * connections / chain + 1;

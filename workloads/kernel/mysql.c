@@ -35,6 +35,7 @@
 //   own    an arena for each thread: FreeBSD 7's jemalloc (up to four for each CPU)
 //
 // Check: what each lock guards is changed by one thread at a time, and every call is counted.
+#include "glibc_mutex.h"
 #include "loop.h"
 #include "mtx.h"
 #include "uncore.h"
@@ -63,17 +64,14 @@ static struct table {
   const volatile void* inside;
 }* table;
 
-// Data under a pthread mutex: a word in the program's memory, and a sleep queue of the kernel for
-// waiters.
+// Data under a pthread mutex.
 struct guarded {
-  UC_ALIGNED _Atomic uint32_t word;
+  UC_ALIGNED struct glibc_mutex mutex;
   UC_ALIGNED volatile uint64_t uses;
   const volatile void* inside;
 };
 
 static struct guarded *server, *arena;
-
-enum { WORD_FREE, WORD_TAKEN, WORD_CONTESTED };
 
 static struct client {
   UC_ALIGNED uint64_t quantum_end;
@@ -95,37 +93,15 @@ static void run_for(struct client* self, uint64_t ns) {
   preempt_if_due(self);
 }
 
-static bool word_take(struct guarded* data, uint32_t taken) {
-  return atomic_exchange_explicit(&data->word, taken, memory_order_acquire) == WORD_FREE;
-}
-
-static void pthread_lock(struct guarded* data) {
-  uint32_t word = WORD_FREE;
-  if (atomic_compare_exchange_strong_explicit(&data->word, &word, WORD_TAKEN, memory_order_acquire,
-                                              memory_order_relaxed))
-    return;
-  uc_sleepq_lock(data);
-  while (!word_take(data, WORD_CONTESTED)) {
-    uc_sleepq_wait(data);
-    uc_sleepq_lock(data);
-  }
-  uc_sleepq_release(data);
-}
-
-static void pthread_unlock(struct guarded* data) {
-  if (atomic_exchange_explicit(&data->word, WORD_FREE, memory_order_release) == WORD_CONTESTED)
-    uc_wakeup_one(data);
-}
-
 static void use(struct guarded* data, struct client* self, uint64_t ns) {
-  pthread_lock(data);
+  glibc_lock(&data->mutex);
   uc_check(!data->inside, "two threads have one lock of the server's own");
   data->inside = self;
   uint64_t before = data->uses;
   run_for(self, ns);
   data->uses = before + 1;
   data->inside = NULL;
-  pthread_unlock(data);
+  glibc_unlock(&data->mutex);
 }
 
 static void use_descriptor(struct client* self) {

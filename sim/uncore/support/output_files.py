@@ -61,6 +61,8 @@ def write_figure(path: Path, figure: Figure, dpi: int = 130) -> None:
     ending = path.suffix.removeprefix(".")
     image = io.BytesIO()
     _print_text_literally(figure)
+    if ending == "png":
+        _lay_out(figure, dpi)
     try:
         with rc_context({"svg.hashsalt": "uncore"}):
             figure.savefig(image, format=ending, dpi=dpi, metadata=METADATA.get(ending))
@@ -84,6 +86,16 @@ def _print_text_literally(figure: Figure) -> None:
         content = text.get_text()  # type: ignore[attr-defined]
         if "$" in content or not content.isprintable():
             text.set(text=plain(content), parse_math=False)
+
+
+def _lay_out(figure: Figure, dpi: int) -> None:
+    """Lays a figure out at this resolution. Otherwise savefig() draws the whole figure twice, and
+    only the layout of the first drawing is used.
+    """
+    if engine := figure.get_layout_engine():
+        figure.set_dpi(dpi)
+        engine.execute(figure)
+        figure.set_layout_engine("none")
 
 
 def _umask() -> int:

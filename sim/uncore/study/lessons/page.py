@@ -13,7 +13,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from functools import singledispatch
+from collections.abc import Mapping
+from functools import cache, singledispatch
 from html import escape
 from pathlib import Path
 
@@ -122,10 +123,16 @@ def _answer(part: Predict, source: str) -> tuple[float, str]:
     """Returns the answer to a question, computed from its runs, as a number and as a text with its
     unit.
     """
-    all_figures = figures({name: job(words) for name, words in part.runs.items()})
+    all_figures = _figures(tuple(part.runs.items()))
     known_figures = {name: value for name, value in all_figures.items() if value is not None}
     answer = Formula.read(part.answer, source).value(known_figures)
     return answer, f"{answer:.3g} {part.unit}".strip()
+
+
+@cache
+def _figures(runs: tuple[tuple[str, str], ...]) -> Mapping[str, float | None]:
+    """Returns the figures of runs. They are cached, because both pages of a lesson need them."""
+    return figures({name: job(words) for name, words in runs})
 
 
 @singledispatch

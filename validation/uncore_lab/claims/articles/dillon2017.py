@@ -105,8 +105,9 @@ OPTERONS = {
     fitted=["work"],
     runs=OPTERONS,
     reason=(
-        "nobody waits for anybody; the instructions of a fault are those that the two Xeons' rate"
-        " implies, and clock, instructions a cycle and memory of the other machine do the rest"
+        "nobody waits for anybody: with the instructions of a fault that the two Xeons' rate"
+        " implies, clock and instructions a cycle of the other machine, both of them estimates,"
+        " make the rate. Filling the page takes a hundredth of it. With one list for all it is 0.34"
     ),
 )
 def fault_opteron(opterons: Curve) -> float:
