@@ -237,6 +237,45 @@ def test_two_workloads_run_and_are_stepped_together(page):
 
 
 @pytest.mark.long
+def test_run_replaces_its_twin(page):
+    with opened(page, TWO) as shown:
+        finished(shown)
+        hashes = shown.text_content("#hash")
+        shown.click("#run")
+        finished(shown)
+        assert shown.text_content("#hash") == hashes
+        assert shown.locator("#runs li").count() == 2
+        shown.fill("#threads", "2,4")
+        shown.click("#run")
+        finished(shown)
+        assert shown.locator("#runs li").count() == 4
+
+
+@pytest.mark.long
+def test_back_returns_to_the_choices_and_the_result_of_the_run_before(page):
+    expect = pytest.importorskip("playwright.sync_api").expect
+    with opened(page, TWO) as shown:
+        finished(shown)
+        first = shown.text_content("#hash")
+        shown.fill("#threads", "2")
+        shown.fill("#threads", "2,8")
+        shown.locator("#other").select_option("")
+        shown.click("#run")
+        finished(shown)
+        assert shown.text_content("#hash") not in first
+        shown.go_back()
+        expect(shown.locator("#threads")).to_have_value("4")
+        finished(shown)
+        assert shown.text_content("#hash") == first
+        assert shown.locator("#other").input_value() == "lock/mcs"
+        shown.go_forward()
+        expect(shown.locator("#threads")).to_have_value("2,8")
+        finished(shown)
+        assert shown.text_content("#hash") not in first
+        assert shown.locator("#runs li").count() == 3
+
+
+@pytest.mark.long
 def test_heat_map_of_links_agrees_with_the_result(page):
     with opened(page, TWO) as shown:
         finished(shown)

@@ -198,9 +198,17 @@ function stateOf() {
   for (const [number, ns] of edits) state.set(`number.${number}`, ns);
   return state;
 }
+// Each run has an entry of its own in the browser's history, so that Back returns to the choices of
+// the run before. What is edited after a run makes a new entry, which further edits change.
+const entry = { hasRun: false, restoring: false };
 function saveState() {
+  if (entry.restoring) return;
   const address = `#${stateOf()}`;
-  history.replaceState(null, '', address);
+  if (!entry.hasRun) history.replaceState(null, '', address);
+  else if (address !== location.hash) {
+    history.pushState(null, '', address);
+    entry.hasRun = false;
+  }
   $('link').href = address;
 }
 // Sets the fields that the state contains. The machine and the workload must be chosen before.

@@ -1,6 +1,6 @@
 // The script of the playground: it runs the job of the form in a worker, and shows the results and
 // the stepper.
-const runs = []; // { name, job, points, hash } of each run; the newest is last
+const runs = []; // { name, asked, job, points, hash } of each run; the newest is last
 let worker = null;
 let onWorkerMessage = null;
 
@@ -39,6 +39,12 @@ function nameOf(job) {
   const about = [numbersEdited() && 'edited', ...set, ...options];
   return [`${job.program.name} on ${machine.id}`, ...about].filter(Boolean).join(', ');
 }
+// Returns a text that is the same for two jobs only if they are the same job.
+function questionOf(job) {
+  const state = stateOf();
+  for (const id of ['workload', 'other']) state.delete(id);
+  return `${job.program.name}&${state}`;
+}
 // Posts a message to the worker and waits for the reply that isLast() accepts. Earlier replies are
 // passed to onReply(). An error of the worker rejects the promise.
 function replyTo(message, isLast, onReply = () => {}) {
@@ -64,8 +70,18 @@ async function start() {
     return showError(error);
   }
   saveState();
+  entry.hasRun = true;
   const begun = performance.now();
-  const newest = jobs.map(job => ({ name: nameOf(job), job: copyOf(job), points: [] }));
+  const newest = jobs.map(job => ({
+    name: nameOf(job),
+    asked: questionOf(job),
+    job: copyOf(job),
+    points: [],
+  }));
+  for (const { asked } of newest) {
+    const twin = runs.findIndex(run => run.asked === asked);
+    if (twin >= 0) runs.splice(twin, 1);
+  }
   runs.push(...newest);
   while (runs.length > COLOURS.length) runs.shift();
   $('hash').textContent = '';
@@ -196,6 +212,19 @@ async function chooseOther() {
 function setChoice(id, address, usual, choices) {
   $(id).value = choices[address.get(id)] ? address.get(id) : usual;
 }
+// Makes the choices that the page's address states, and the usual ones where it states none.
+async function chooseAsAddressed() {
+  const address = new URLSearchParams(location.hash.slice(1));
+  entry.restoring = true;
+  showText(address.get('text') ?? Object.values(D.examples)[0]);
+  setChoice('machine', address, 'graviton2', D.machines);
+  setChoice('workload', address, 'lock/ticket', { ...D.workloads, [WRITTEN]: true });
+  setChoice('other', address, location.hash ? '' : 'lock/mcs', D.workloads);
+  await Promise.all([chooseMachine(), chooseWorkload(), chooseOther()]);
+  for (const id of ['machine', 'workload', 'other']) address.delete(id);
+  restore(address);
+  entry.restoring = entry.hasRun = false;
+}
 async function begin() {
   for (const [id, [name, , harts]] of Object.entries(D.machines))
     $('machine').append(new Option(`${name === id ? '' : `${id}: `}${name}, ${harts} harts`, id));
@@ -203,14 +232,7 @@ async function begin() {
     for (const id of ['workload', 'other']) $(id).append(new Option(name));
   $('workload').prepend(new Option('written here', WRITTEN));
   for (const name in D.examples) $('example').append(new Option(name));
-  const address = new URLSearchParams(location.hash.slice(1));
-  showText(address.get('text') ?? Object.values(D.examples)[0]);
-  setChoice('machine', address, 'graviton2', D.machines);
-  setChoice('workload', address, 'lock/ticket', { ...D.workloads, [WRITTEN]: true });
-  setChoice('other', address, location.hash ? '' : 'lock/mcs', D.workloads);
-  await Promise.all([chooseMachine(), chooseWorkload(), chooseOther(), newWorker()]);
-  for (const id of ['machine', 'workload', 'other']) address.delete(id);
-  restore(address);
+  await Promise.all([chooseAsAddressed(), newWorker()]);
   document.documentElement.dataset.ready = 'yes';
   start();
 }
@@ -227,5 +249,10 @@ $('job').addEventListener('submit', event => {
   start();
 });
 $('stop').addEventListener('click', stop);
+window.addEventListener('popstate', async () => {
+  if (!$('stop').disabled) await stop();
+  await chooseAsAddressed();
+  start();
+});
 begin();
 window.playground = { runs };
