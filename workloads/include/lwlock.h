@@ -1,10 +1,10 @@
 // PostgreSQL's lightweight locks: shared or exclusive, with a queue of processes that sleep
 // (lwlock.c), and the spin locks and semaphores of which they are made.
 //
-//   spin    up to 9.4: a spin lock guards the lock's fields, so that even a shared lock that is
-//   free
-//           of writers takes it twice, and readers wait for each other. Who finds it taken tries a
-//           hundred times, more if that helped of late, then sleeps for a millisecond (s_lock.c)
+//   spin    up to 9.4: a spin lock guards the lock's fields, so even a shared lock that is free of
+//           writers takes it twice, and readers wait for each other. A process that finds it taken
+//           tries a hundred times, more if that helped of late, then sleeps for a millisecond
+//           (s_lock.c)
 //   atomic  since 9.5: one word counts readers and says that there is a writer; a reader changes it
 //           by compare-and-swap. The spin lock guards only the queue (A. Freund, commit ab5194e6f)
 //
@@ -22,7 +22,7 @@
 enum lwlock_kind { LWLOCK_SPIN, LWLOCK_ATOMIC };
 UC_PARAM(choice, lwlock, LWLOCK_SPIN, "spin|atomic", "how a lightweight lock is taken");
 UC_PARAM(u64, lwlock_bytes, 32, "bytes", "from one lightweight lock to the next: 32 or more");
-UC_PARAM(duration, nap, 1000000, "ns", "sleep of who has spun in vain for a spin lock");
+UC_PARAM(duration, nap, 1000000, "ns", "sleep of a process that has spun in vain for a spin lock");
 
 #define SPINS_LEAST 10
 #define SPINS_FIRST 100

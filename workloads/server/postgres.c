@@ -113,7 +113,7 @@ static struct holding {
   UC_ALIGNED struct holding* chain;  // in its bucket, or in the list of free ones
   struct backend* backend;
   uint64_t entry;
-  struct holding *next, *before;  // of the same lock
+  struct holding *next, *before;  // neighbours in the list of the same lock
 }** holding_buckets;
 
 // The list of free holdings is one for all partitions, with a spin lock (dynahash.c).
