@@ -22,7 +22,7 @@
 enum lwlock_kind { LWLOCK_SPIN, LWLOCK_ATOMIC };
 UC_PARAM(choice, lwlock, LWLOCK_SPIN, "spin|atomic", "how a lightweight lock is taken");
 UC_PARAM(u64, lwlock_bytes, 32, "bytes", "from one lightweight lock to the next: 32 or more");
-UC_PARAM(duration, nap, 1000000, "ns", "sleep of a process that has spun in vain for a spin lock");
+UC_PARAM(duration, nap, 1000000, "ns", "sleep of who has spun in vain for a spin lock");
 
 #define SPINS_LEAST 10
 #define SPINS_FIRST 100
