@@ -96,3 +96,11 @@ def test_interrupt_before_any_pair_is_measured_ends_the_command_matrix(
     monkeypatch.setattr(matrices, "execute", execute)
     with pytest.raises(KeyboardInterrupt):
         measured()
+
+
+def test_parts_of_a_matrix_have_the_round_trips_of_the_whole() -> None:
+    """More seeds have fewer round trips each (V10), however many pairs a run measures."""
+    whole = request.make_job("epyc7601x2", WORKLOADS[0], "max", parameters={"rounds": 33})
+    parts = matrices._parts(whole)
+    assert len(parts) > 1
+    assert {dict(part.parameters)["rounds"] for part in parts} == {"33"}

@@ -29,6 +29,8 @@ NO_LIMIT_TEXT = "none"
 HOST_BYTES_PER_BYTE = 32  # bytes of this computer for each byte that a program may touch
 # bytes of this computer for the parts of a machine with a thousand harts, before a program runs
 MACHINE_HOST_BYTES = 1 << 29
+# Asking the system for this process's memory takes as long as simulating hundreds of transfers.
+MEMORY_CHECK_PERIOD_S = 0.05
 
 
 class Limits(Struct, frozen=True):
@@ -62,6 +64,7 @@ def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProg
     memory = _read("--max-memory", limits.max_memory, _parse_size)
     host = _read("--max-host", limits.max_host, duration) / TIME_UNITS["s"]
     start, held_before = time.monotonic(), resident_bytes()
+    memory_checked = start  # time of the last look at this process's memory
 
     def limit_error(option: str, limit: str, what: str, operations: int) -> GuestError:
         done = f", with {operations} operations done" if operations else ""
@@ -70,21 +73,31 @@ def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProg
             f" {option} with more, or none"
         )
 
-    def check_limits(operations: int, reached: int, touched: int = 0) -> None:
-        simulated = f"{reached / TIME_UNITS['s']:.4g} s of simulated time"
-        if reached > time_ps:
-            raise limit_error("--max-time", limits.max_time, simulated, operations)
+    def check_memory(simulated: Callable[[], str], operations: int, touched: int) -> None:
         held_bytes = resident_bytes() - held_before
         if touched > memory or held_bytes > MACHINE_HOST_BYTES + HOST_BYTES_PER_BYTE * memory:
             used = f"{touched >> 20} MiB touched, and"
             used += f" {max(held_bytes, 0) >> 20} MiB of this computer's,"
             raise limit_error(
-                "--max-memory", limits.max_memory, f"{used} in {simulated}", operations
+                "--max-memory", limits.max_memory, f"{used} in {simulated()}", operations
             )
-        if (elapsed := time.monotonic() - start) > host:
+
+    def check_limits(operations: int, reached: int, touched: int = 0) -> None:
+        nonlocal memory_checked
+
+        def simulated() -> str:
+            return f"{reached / TIME_UNITS['s']:.4g} s of simulated time"
+
+        if reached > time_ps:
+            raise limit_error("--max-time", limits.max_time, simulated(), operations)
+        now = time.monotonic()
+        if touched > memory or now - memory_checked > MEMORY_CHECK_PERIOD_S:
+            memory_checked = now
+            check_memory(simulated, operations, touched)
+        if (elapsed := now - start) > host:
             host_time = f"{elapsed:.4g} s of this computer's time"
             raise limit_error(
-                "--max-host", limits.max_host, f"{host_time}, {simulated}", operations
+                "--max-host", limits.max_host, f"{host_time}, {simulated()}", operations
             )
         tick(operations, reached)
 

@@ -6,6 +6,7 @@ A plan decides which points of its job run next:
     next_points()                   the points of the next round; [] when the plan has ended
     add_outcome(point, observed)    adds the outcome of one of these points
     job_and_estimates()             the job whose points are in the result (`kept`), and the rates
+    deferred                        observers that cost much, without which these points run
 
 A Plan runs a fixed list of points. A Search works at each thread count as follows.
 
@@ -43,7 +44,7 @@ import msgspec
 from uncore.engine import Observers
 from uncore.job import Job
 from uncore.job.job import Length
-from uncore.result.repeats import rate
+from uncore.result.repeats import Repeats, rate
 from uncore.result.schema import Estimate, Point
 from uncore.support.steady import Pace, difference_of_halves, interval
 
@@ -85,12 +86,15 @@ BUDGET_OPS_PER_THREAD, BUDGET_LINES_PER_THREAD = 600, 1200
 # threads.
 MIN_BUDGET_THREADS = 64
 PACE_OBSERVER = "pace"  # the observer that a search needs
+# Observers that take longer than a short run. A search observes only one run of each thread count.
+COSTLY_OBSERVERS: Observers = frozenset({"lines"})
 
 
 class Plan:
     """The plan of a job whose points are known beforehand."""
 
     observers: Observers = frozenset()  # observers that the plan needs
+    deferred: Observers = frozenset()  # observers that its next points do without
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -117,12 +121,21 @@ class Search(Plan):
 
     observers = frozenset({PACE_OBSERVER})
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, deferred: Observers = frozenset()) -> None:
         super().__init__(job)
+        self.deferred = deferred
         self._counts = {threads: _CountSearch(job, threads) for threads in job.threads}
+        self._is_over = False
 
     def next_points(self) -> list[Job]:
-        return [point for count in self._counts.values() for point in count.next_points()]
+        """Returns the points of the next round. After the search, these are the median runs once
+        more, if observers were deferred.
+        """
+        points = [point for count in self._counts.values() for point in count.next_points()]
+        if not points and self.deferred:
+            self._is_over, self.deferred = True, frozenset()
+            return [count.median_point for count in self._counts.values() if count.complete]
+        return points
 
     @property
     def points(self) -> list[Point]:
@@ -130,9 +143,10 @@ class Search(Plan):
         return [point for count in self._counts.values() for point in count.points]
 
     def add_outcome(self, point: Point, observed: Mapping[str, Any]) -> None:
-        self._counts[point.threads].add_outcome(
-            point, msgspec.convert(observed[PACE_OBSERVER], Pace)
-        )
+        if not self._is_over:
+            self._counts[point.threads].add_outcome(
+                point, msgspec.convert(observed[PACE_OBSERVER], Pace)
+            )
 
     def job_and_estimates(self) -> tuple[Job, list[Estimate]]:
         return self._job_and_estimates
@@ -157,8 +171,9 @@ def _seeds(job: Job, runs: int) -> tuple[int, ...]:
     return (*job.seeds, *range(next_seed, next_seed + runs))[:runs]
 
 
-def plan(job: Job) -> Plan:
-    return Search(job) if job.within else Plan(job)
+def plan(job: Job, observers: Observers = frozenset()) -> Plan:
+    """Returns the plan of a job whose runs are observed by `observers`."""
+    return Search(job, observers & COSTLY_OBSERVERS) if job.within else Plan(job)
 
 
 def _fetched_lines(point: Point) -> int:
@@ -208,8 +223,17 @@ class _CountSearch:
             self._decide_next()
         seeds = _seeds(self.job, self.runs)[self._requested :]
         self._requested = self.runs
-        job = replace(self.job, lengths=(self.length,))
-        return [job.at(self.threads, seed) for seed in seeds]
+        return [self._point(seed) for seed in seeds]
+
+    def _point(self, seed: int) -> Job:
+        return replace(self.job, lengths=(self.length,)).at(self.threads, seed)
+
+    @property
+    def median_point(self) -> Job:
+        """Returns the job of the run that represents the others (result.repeats)."""
+        seed = Repeats(self.points).median.seed
+        assert isinstance(seed, int)
+        return self._point(seed)
 
     @property
     def points(self) -> list[Point]:

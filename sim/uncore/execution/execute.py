@@ -90,7 +90,7 @@ def execute(
     engines = dict.fromkeys(job.engine for job in jobs)
     about = {name: engine.usable(name, observers, engine_options) for name in engines}
     settings = _Settings(observers, engine_options, store)
-    plans = plans or [enough.plan(job) for job in jobs]
+    plans = plans or [enough.plan(job, observers) for job in jobs]
     finished: dict[enough.Plan, dict[_RunKey, FinishedPoint]] = {plan: {} for plan in plans}
     under_way: list[tuple[Job | None, KeyboardInterrupt]] = []
     try:
@@ -125,7 +125,7 @@ def _rounds(
 ) -> Iterator[tuple[enough.Plan, Job, FinishedPoint]]:
     while requested := [(plan, point) for plan in plans for point in plan.next_points()]:
         points = [
-            (n, point, settings.observers | plan.observers)
+            (n, point, settings.observers - plan.deferred | plan.observers)
             for n, (plan, point) in enumerate(requested)
         ]
         for finished in _finished_points(points, workers, settings, tick, resume):

@@ -68,7 +68,7 @@ def resume_saved(
     about, saved_state = state_file.read(path, "run", SavedRunHead)
     name, origin, data = about.program
     saved_job = Job.of(about.job, Program(name, Path(origin), data))
-    job = saved_job.given({**dict(saved_job.parameters), **parameters})
+    job = saved_job.adding(parameters)
     if job != saved_job:
         job = replace(job, since=(saved_state.at, saved_job.parameters))
     return result_of_point(

@@ -340,6 +340,10 @@ class Job:
         values = self.program.canonical(parameters)
         return self._with_fields(parameters=tuple(sorted(values.items())))
 
+    def adding(self, parameters: Mapping[str, Any]) -> Job:
+        """Returns the job with these values, and its own values of all other parameters."""
+        return self.given({**dict(self.parameters), **parameters})
+
     def _with_fields(self, **fields: Any) -> Job:
         """Returns a copy with these fields changed, without checking it; the cached placement is
         kept.

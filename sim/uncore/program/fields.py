@@ -19,7 +19,7 @@ from typing import NamedTuple
 from uncore.program import abi
 from uncore.program.names import NamedRange, Names
 from uncore.program.program import Program
-from uncore.program.types import Type, VariablePart
+from uncore.program.types import Pointer, Type, VariablePart
 
 MAX_NESTED_OBJECTS = 16  # maximum number of objects in a block that are searched before the block
 SEARCHED_BYTES = 4096  # size of the part of an object in which a field is searched by its name
@@ -51,16 +51,16 @@ class Object(NamedTuple):
         aligned = (address - self.start) % max(self.kind.size, 1) == 0
         return self.start <= address < self.end and aligned and kind == self.kind
 
-    def pointers(self) -> Iterator[tuple[int, str, Type]]:
-        """Yields address, name and target type of every pointer in the object; in an array without
-        a known end, only those of the first element.
+    def pointers(self) -> Iterator[tuple[int, str, Pointer]]:
+        """Yields address, name and type of every pointer in the object; in an array without a known
+        end, only those of the first element.
         """
         size = max(self.kind.size, 1)
         count = (self.end - self.start) // size if self.end < 1 << 64 else 1
         for index in range(min(count, MAX_HEAP_ELEMENTS) if self.pointed else 1):
-            for offset, inner, target in self.kind.pointers():
+            for offset, inner, pointer in self.kind.pointers:
                 name = self._element(index, inner) if self.pointed else self.name + inner
-                yield self.start + index * size + offset, name, target
+                yield self.start + index * size + offset, name, pointer
 
     def addresses(self, name: str) -> Iterator[int]:
         """Yields the addresses of this object and of its fields that have that name.
@@ -151,10 +151,10 @@ def _targets(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tupl
     """Returns the targets of pointers, each named by the first pointer to it."""
     targets: dict[int, tuple[str, Type]] = {}
     for object_ in objects:
-        for address, name, target in object_.pointers():
+        for address, name, pointer in object_.pointers():
             value = int.from_bytes(read(address, abi.WORD_BYTES), "little")
-            if value >= heap:
-                targets.setdefault(value, (name, target))
+            if value >= heap and value not in targets:
+                targets[value] = name, pointer.target()
     return targets
 
 

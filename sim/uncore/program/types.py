@@ -2,7 +2,7 @@
 
     variables(entries) -> [(address, name, type), ...]    from pyelftools' DIEs (dwarf.statics)
     kind.path(24) -> VariablePart(start=24, size=8, name=".next")    the innermost member there
-    kind.pointers() -> (offset, name, target type)        every pointer in the type
+    kind.pointers -> ((offset, name, Pointer), ...)       every pointer in the type
 
 A type is a Scalar, a Pointer, a Struct (or union) or an Array; qualifiers and names of types are
 ignored.  Damaged debug information counts as missing.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst, which give a variable's address
@@ -40,8 +41,9 @@ class Scalar:
             else VariablePart(offset, 1, f"+{offset:#x}")
         )
 
-    def pointers(self) -> Iterator[tuple[int, str, Type]]:
-        return iter(())
+    @property
+    def pointers(self) -> Pointers:
+        return ()
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,9 @@ class Pointer(Scalar):
 
     target: Callable[[], Type] = field(compare=False)
 
-    def pointers(self) -> Iterator[tuple[int, str, Type]]:
-        yield 0, "", self.target()
+    @property
+    def pointers(self) -> Pointers:
+        return ((0, "", self),)
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,13 @@ class Struct:
         )
         return VariablePart(begins, ends - begins, f"+{begins:#x}")  # padding
 
-    def pointers(self) -> Iterator[tuple[int, str, Type]]:
-        for start, name, kind in self.members:
-            for offset, inner, target in kind.pointers():
-                yield start + offset, f"{name and '.' + name}{inner}", target
+    @cached_property
+    def pointers(self) -> Pointers:
+        return tuple(
+            (start + offset, f"{name and '.' + name}{inner}", pointer)
+            for start, name, kind in self.members
+            for offset, inner, pointer in kind.pointers
+        )
 
 
 @dataclass(frozen=True)
@@ -93,14 +99,18 @@ class Array:
         start = index * self.element.size + inner.start
         return VariablePart(start, inner.size, f"[{index}]{inner.name}")
 
-    def pointers(self) -> Iterator[tuple[int, str, Type]]:
+    @cached_property
+    def pointers(self) -> Pointers:
         step = max(self.element.size, 1)
-        for index in range(min(self.size // step, MAX_ARRAY_ELEMENTS)):
-            for offset, inner, target in self.element.pointers():
-                yield index * step + offset, f"[{index}]{inner}", target
+        return tuple(
+            (index * step + offset, f"[{index}]{inner}", pointer)
+            for index in range(min(self.size // step, MAX_ARRAY_ELEMENTS))
+            for offset, inner, pointer in self.element.pointers
+        )
 
 
 Type = Scalar | Struct | Array
+Pointers = tuple[tuple[int, str, Pointer], ...]  # offsets and names of pointers in a type
 UNKNOWN = Scalar(0)
 
 

@@ -305,7 +305,7 @@ def _same_line_place(job: Job, measured: MeasuredHandoffs) -> bool:
 
 def _with_seeds(job: Job, seeds: Seeds) -> Job:
     job = replace(job, seeds=seeds(repeats(job.machine, job.slices)))
-    return job.given({"rounds": _rounds(job)}) if len(job.seeds) > REPEATS else job
+    return job.adding({"rounds": _rounds(job)}) if len(job.seeds) > REPEATS else job
 
 
 def _rounds(job: Job) -> int:
@@ -319,7 +319,7 @@ def _parts(job: Job) -> list[Job]:
     part_count = max(1, round(harts * (harts - 1) / 2 / MAX_PAIRS_PER_RUN))
     if part_count == 1:
         return [job]
-    return [job.given({"parts": part_count, "part": part}) for part in range(part_count)]
+    return [job.adding({"parts": part_count, "part": part}) for part in range(part_count)]
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,15 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 from uncore import topology
 from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
 from uncore.execution import repeat_command as repeating
+from uncore.execution.comparison import Comparison
+from uncore.execution.enough import RUN_COUNTS, Plan
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.rerun import observe
@@ -56,6 +59,8 @@ CHANGED_PART: dict[Kind, Where] = {
 }
 JOIN_KEY_PART = ".join."  # keys with this part are times of the links between two levels
 NUMBER_CHANGE_SHARE = 0.2  # a number of the machine is changed by this share, up and down
+# kinds of changes that may make a program many times as fast
+FASTER_KINDS: tuple[Kind, ...] = ("line", "layout")
 MAX_FREE_OBJECTS = 6  # objects whose lines are made free in one study
 MIN_PATH_SHARE = 0.01  # objects with a smaller share of the critical path are not tried
 TIME_VALUE_PATTERN = re.compile(r"(\d+(?:\.\d+)?)((?:ps|ns|us|cy)(?:@\w+)?)")
@@ -126,6 +131,10 @@ class WhatIf(Framed):
     def __repr__(self) -> str:
         return f"<{shlex.join(self.words)}: {len(self.effects)} changes>"
 
+    def command_of(self, change: Change) -> list[str]:
+        """Returns the command that repeats the run of a change."""
+        return [*_without_replaced(self.words, change.words), *change.words]
+
     def to_rows(self) -> list[dict[str, Any]]:
         return [
             {
@@ -140,10 +149,22 @@ class WhatIf(Framed):
                 "p99_ps": effect.point.latency and effect.point.latency.p99,
                 "p99_change": effect.p99,
                 "words": shlex.join(effect.change.words),
-                "run": shlex.join((*self.words, *effect.change.words)),
+                "run": shlex.join(self.command_of(effect.change)),
             }
             for effect in self.effects
         ]
+
+
+def _without_replaced(command: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Returns the command without the numbers and parameters to which `words` give other values,
+    because no key may be given twice.
+    """
+    replaced = {(option, value.partition("=")[0]) for option, value in pairwise(words)}
+    kept = [*command]
+    for at, (option, value) in reversed([*enumerate(pairwise(command))]):
+        if option in ("--with", "--set") and (option, value.partition("=")[0]) in replaced:
+            del kept[at : at + 2]
+    return kept
 
 
 def whatif(
@@ -166,7 +187,7 @@ def whatif(
     result = execute([job], workers, engine_options=engine_options)[0]
     if result.outcome.partial:
         raise KeyboardInterrupt
-    job = _with_searched_length(machine, job, result)
+    within, job = job.within, _with_searched_length(machine, job, result)
     kinds = set(only)
     candidates = [
         change
@@ -177,13 +198,31 @@ def whatif(
             else change.unknown or change.kind not in get_args(OptionalKind)
         )
     ]
-    runs = execute([change.job for change in candidates], workers, engine_options=engine_options)
     base = repeats(result)[0]
+    plans = [_plan(change, base, within, result) for change in candidates]
+    runs = execute(
+        [change.job for change in candidates], workers, engine_options=engine_options, plans=plans
+    )
     effects = [
-        _effect(c, base, repeats(r)[0]) for c, r in zip(candidates, runs, strict=True) if r.points
+        _effect(candidate, base, plan, repeats(run)[0])
+        for candidate, plan, run in zip(candidates, plans, runs, strict=True)
+        if run.points
     ]
+    if within:
+        job = replace(job, seeds=job.seeds[: RUN_COUNTS[0]])
     command = (*repeating.command_words(machine, workload, job, engine_options), *built)
     return WhatIf(command, result, tuple(sorted(effects, key=lambda effect: effect.rank)))
+
+
+def _plan(change: Change, base: Repeats, within: int, result: Result) -> Plan:
+    """Returns the plan of a changed job: the runs that the user asks for, or if `within` is not 0,
+    as many as a comparison with the unchanged runs needs.
+    """
+    if not within:
+        return Plan(change.job)
+    ((_, *length),) = result.job["lengths"]
+    tried = Length(base.threads, *length) if change.kind in FASTER_KINDS else None
+    return Comparison(change.job, base.points, within, tried)
 
 
 def changed(
@@ -226,15 +265,38 @@ def _with_searched_length(machine: str, job: Job, result: Result) -> Job:
         seeds = tuple(result.job["seeds"][:runs])
         job = replace(
             job, machine=loaded, overrides=tuple(sorted(overrides.items())), seeds=seeds, within=0
-        ).given({**dict(job.parameters), **length.parameters})
+        ).adding(length.parameters)
     return job
 
 
-def _effect(change: Change, base: Repeats, runs: Repeats) -> Effect:
-    before, after, p99 = base.median, runs.median, None
+def _effect(change: Change, base: Repeats, plan: Plan, runs: Repeats) -> Effect:
+    """Compares runs with the unchanged runs of the same seeds. If the first run equals the
+    unchanged one, so do all.
+    """
+    if isinstance(plan, Comparison) and plan.equals_unchanged:
+        return Effect(change, base, 0.0, 0.0 if base.median.latency else None, doubtful=True)
+    seeds = {point.seed for point in runs.points}
+    same_seeds = Repeats([point for point in base.points if point.seed in seeds])
+    before, after, p99 = same_seeds.median, runs.median, None
     if before.latency and after.latency and before.latency.p99:
         p99 = after.latency.p99 / before.latency.p99 - 1
-    return Effect(change, runs, runs.rate / base.rate - 1, p99, doubtful(base, runs))
+    if isinstance(plan, Comparison):
+        change = replace(change, words=(*change.words, *_further_words(change.job, plan.job)))
+    effect = runs.rate / same_seeds.rate - 1
+    return Effect(change, runs, effect, p99, doubtful(same_seeds, runs))
+
+
+def _further_words(change: Job, run: Job) -> list[str]:
+    """Returns options for the command of a change that was run otherwise than the unchanged job:
+    another length, or more runs than the first number of RUN_COUNTS.
+    """
+    words = []
+    for name, value in run.parameters:
+        if dict(change.parameters).get(name) != value:
+            words += ["--set", f"{name}={value}"]
+    if len(run.seeds) > RUN_COUNTS[0]:
+        words += ["--repeat", str(len(run.seeds))]
+    return words
 
 
 def doubtful(base: Repeats, runs: Repeats) -> bool:

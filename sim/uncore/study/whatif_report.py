@@ -45,9 +45,12 @@ def show(effects: WhatIf, top: int) -> None:
         say(NO_CHANGE_APPLIES)
         return
     say(f"{chance_note(effects)}\n", "dim")
-    say(f"{shlex.join(effects.words)}, and for each row:\n")
+    command = shlex.join(effects.words)
+    say(f"{command}, and for each row:\n")
     for row in shown_rows:
-        print(f"{row['rank']:3}  {row['words']}")  # not wrapped, so that it can be copied
+        is_appended = row["run"] == f"{command} {row['words']}"
+        # not wrapped, so that it can be copied
+        print(f"{row['rank']:3}  {row['words'] if is_appended else row['run']}")
     first = shown_rows[0]
     say(
         f"\nnow: run it with the words of row {first['rank']} and --lines --output FILE.json;"

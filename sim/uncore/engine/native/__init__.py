@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore import _native
@@ -142,7 +143,7 @@ def job_spec(
     (segments, text), moves = _image(job), moved_ranges.moves(job)
     memory = moved_ranges.image(segments, moves)
     return spec.Job(
-        protocol=tuple(tables.pack(tables.of(job.machine.protocol, job.machine.tables))),
+        protocol=_packed_protocol(job.machine.protocol, job.machine.tables),
         placement=job.used_harts,
         segments=tuple(spec.Segment(address, data) for address, data in memory),
         entry=job.program.entry,
@@ -164,6 +165,14 @@ def job_spec(
         process=_process(job, observers),
         **_observers(observers, trace),
     )
+
+
+@lru_cache
+def _packed_protocol(name: str, texts: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
+    """Returns the cells of a machine's protocol. They are kept, because a study runs hundreds of
+    short runs of one protocol, and reading its tables may take as long as such a run.
+    """
+    return tuple(tables.pack(tables.of(name, texts)))
 
 
 def _image(job: Job) -> tuple[Image, Segment]:
