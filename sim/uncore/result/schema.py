@@ -476,7 +476,10 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
     host: Annotated[Host, Meta(description="cost of the runs on the host")]
     observed: Annotated[
         list[Observed],
-        Meta(description="records of the observer `lines` for each point; empty if it was off"),
+        Meta(
+            description="records of the observer `lines` for each point, or for the median run of"
+            " each thread count if run lengths were searched; empty if it was off"
+        ),
     ] = []
     intervals: Annotated[
         list[Interval],
