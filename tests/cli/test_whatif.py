@@ -91,7 +91,7 @@ def test_changes_rank_before_bounds_and_gains_before_doubtful_effects(uncore):
     printed = uncore("whatif", *arguments).out
     changes, _, bounds = printed.partition("Bounds:")
     assert "costs nothing" not in changes and "costs nothing" in bounds
-    assert "by seeds" in " ".join(printed.split())
+    assert "seed by seed" in " ".join(printed.split())
 
 
 def rank(row):

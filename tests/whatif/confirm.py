@@ -81,7 +81,8 @@ class Row:
     def columns(self) -> dict[str, Any]:
         rates = {"base": rate(self.base.median), "foretold": rate(self.foretold.median)}
         made = self.by_hand and rate(self.by_hand.median)
-        doubtful = counterfactual.doubtful(self.base, self.foretold)
+        _, interval = counterfactual.change_of_rate(self.base, self.foretold)
+        doubtful = counterfactual.is_doubtful(interval)
         return {**vars(self), **rates, "by_hand": made, "doubtful": doubtful}
 
 

@@ -2,7 +2,7 @@
 
     whatif(machine, workload, job)   runs the unchanged job and each change; ranks the changes
     changed(job, free, apart)        the job with free lines, and fields on separate lines
-    doubtful(base, runs)             True if chance alone may explain the difference of runs
+    change_of_rate(base, runs)       the relative change of the rate, with its interval
     changes(machine, job, observed)  all changes to try, with their options of `run`
 
 Nothing is estimated: each row is a run, which its command repeats. Free lines (accesses to them
@@ -18,6 +18,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import median
 from typing import Any, Literal, get_args
 
 from uncore import topology
@@ -97,9 +98,13 @@ class Effect:
 
     change: Change
     runs: Repeats
-    throughput: float
+    throughput: float  # median over the seeds
+    interval: tuple[float, float] | None  # of `throughput`, as change_of_rate() returns it
     p99: float | None
-    doubtful: bool  # chance alone may explain it
+
+    @property
+    def doubtful(self) -> bool:
+        return is_doubtful(self.interval)
 
     @property
     def point(self) -> Point:
@@ -145,6 +150,8 @@ class WhatIf(Framed):
                 "throughput_min": effect.runs.ends[0],
                 "throughput_max": effect.runs.ends[1],
                 "throughput_change": effect.throughput,
+                "throughput_change_min": effect.interval and effect.interval[0],
+                "throughput_change_max": effect.interval and effect.interval[1],
                 "doubtful": effect.doubtful,
                 "p99_ps": effect.point.latency and effect.point.latency.p99,
                 "p99_change": effect.p99,
@@ -274,7 +281,7 @@ def _effect(change: Change, base: Repeats, plan: Plan, runs: Repeats) -> Effect:
     unchanged one, so do all.
     """
     if isinstance(plan, Comparison) and plan.equals_unchanged:
-        return Effect(change, base, 0.0, 0.0 if base.median.latency else None, doubtful=True)
+        return Effect(change, base, 0.0, (0.0, 0.0), 0.0 if base.median.latency else None)
     seeds = {point.seed for point in runs.points}
     same_seeds = Repeats([point for point in base.points if point.seed in seeds])
     before, after, p99 = same_seeds.median, runs.median, None
@@ -282,8 +289,7 @@ def _effect(change: Change, base: Repeats, plan: Plan, runs: Repeats) -> Effect:
         p99 = after.latency.p99 / before.latency.p99 - 1
     if isinstance(plan, Comparison):
         change = replace(change, words=(*change.words, *_further_words(change.job, plan.job)))
-    effect = runs.rate / same_seeds.rate - 1
-    return Effect(change, runs, effect, p99, doubtful(same_seeds, runs))
+    return Effect(change, runs, *change_of_rate(same_seeds, runs), p99)
 
 
 def _further_words(change: Job, run: Job) -> list[str]:
@@ -299,12 +305,18 @@ def _further_words(change: Job, run: Job) -> list[str]:
     return words
 
 
-def doubtful(base: Repeats, runs: Repeats) -> bool:
-    """True if chance may explain the difference of runs with equal seeds; False for one seed."""
+def change_of_rate(base: Repeats, runs: Repeats) -> tuple[float, tuple[float, float] | None]:
+    """Returns the relative change of the rate of runs with equal seeds: its median, and its 95 %
+    interval, which is None if there is a single seed.
+    """
     before = {point.seed: rate(point) for point in base.points}
-    ratios = [rate(point) / before[point.seed] for point in runs.points if before.get(point.seed)]
-    low, high = interval(ratios) if len(ratios) > 1 else (0, 0)
-    return low <= 1 <= high
+    changes = [rate(run) / (before[run.seed] or 1) - 1 for run in runs.points]
+    return median(changes), interval(changes) if len(changes) > 1 else None
+
+
+def is_doubtful(interval: tuple[float, float] | None) -> bool:
+    """True if chance alone may explain a change with this interval."""
+    return interval is not None and interval[0] <= 0 <= interval[1]
 
 
 def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 
 from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
-from uncore.drawing.spread import throughput
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.study.whatif import WhatIf
 from uncore.support.steady import CONFIDENCE_PERCENT
@@ -63,7 +62,8 @@ def chance_note(effects: WhatIf) -> str:
     if len(effects.base.points) == 1:
         return "one run of each; without --repeat 1 the table says how much of it is chance"
     return (
-        f"~: may be chance, the {CONFIDENCE_PERCENT} % interval of the change, by seeds, holds none"
+        f"+-: the {CONFIDENCE_PERCENT} % interval of the change, seed by seed; ~: it contains 0,"
+        " so the change may be chance"
     )
 
 
@@ -78,12 +78,16 @@ def job(effects: WhatIf) -> str:
     return f"{' '.join(effects.words[2:4])}, {effects.base.threads} threads"
 
 
-def _percent(value: float | None) -> str:
-    return units.EMPTY if value is None else f"{100 * value:+.1f} %"
+def _percent(value: float | None, deviation: float | None = None) -> str:
+    spread = "" if deviation is None else f" +-{100 * deviation:.1f}"
+    return units.EMPTY if value is None else f"{100 * value:+.1f}{spread} %"
 
 
 def _throughput(row: Row) -> str:
-    return ("~ " if row["doubtful"] else "") + _percent(row["throughput_change"])
+    """Formats a change with the distance to the farther end of its interval."""
+    change, low = row["throughput_change"], row["throughput_change_min"]
+    deviation = None if low is None else max(change - low, row["throughput_change_max"] - change)
+    return ("~ " if row["doubtful"] else "") + _percent(change, deviation)
 
 
 COLUMNS = [
@@ -98,10 +102,9 @@ COLUMNS = [
     Column(
         "throughput",
         _throughput,
-        about="change of throughput; ~: chance alone may explain it",
+        about="change of throughput, median over the seeds; ~: chance alone may explain it",
     ),
     Column("p99", "p99_change", _percent, about="change of the 99th percentile of latencies"),
-    throughput(),
 ]
 
 
