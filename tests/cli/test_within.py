@@ -214,10 +214,25 @@ def test_agreeing_runs_end_the_search_at_once() -> None:
     estimated, rounds, job = search_made_up_runs(lambda seed, ns: 100.0)
     assert rounds == [1, 1, 5]
     assert (
-        relative_half_width(estimated) == pytest.approx(0.05 / enough.MIN_WIDTH_DIVISOR)
+        relative_half_width(estimated) == pytest.approx(0.05 * enough.MIN_WIDTH_SHARE_OF_SEVERAL)
         and estimated.reached
     )
     assert job.lengths[0].duration == 96 * 4 * 10  # 96 lines of each of 4 threads
+
+
+def test_interval_contains_what_cold_misses_may_still_change() -> None:
+    """An operation of the longest runs has half as many cold misses as one of runs half as long. So
+    runs twice as long would change the rate once more by half of the difference, or by less.
+    """
+
+    def grows(seed: int, ns: int) -> float:
+        return 100 * (1 - 5000 / ns)
+
+    estimated, _, job = search_made_up_runs(grows, cold_fetches=lambda ns: 10**6)
+    length_ns = job.lengths[0].duration
+    change = grows(1, length_ns) / grows(1, length_ns // 2) - 1
+    assert change > 0.05 * enough.MIN_WIDTH_SHARE_OF_SEVERAL
+    assert relative_half_width(estimated) == pytest.approx(change, rel=1e-3)
 
 
 def test_three_runs_suffice_if_operations_hit_in_the_cache() -> None:
