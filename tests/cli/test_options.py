@@ -9,13 +9,18 @@ from dataclasses import fields
 import pytest
 
 from uncore import engine
+from uncore.cli.commands import COMMANDS
 from uncore.execution.repeat_command import command_words
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.job.schema import options
 from uncore.result import Point, columns
 from uncore.result.schema import optional, point_of
+from uncore.support import plugins
+from uncore.support.paths import CHECKOUT
 
+assert CHECKOUT
+PAGE = (CHECKOUT / "docs/cli.md").read_text()
 UNUSUAL_VALUES = {
     "engine": "reference",
     "placement": "0-2,5",
@@ -101,6 +106,21 @@ def test_table_of_run_explains_each_column() -> None:
     heads = [column.head for column in columns.columns(Point) if column.head]
     assert [column.head for column in COLUMNS if column.head != "4 of 5 machines"] == heads
     assert all(column.about for column in COLUMNS)
+
+
+def test_page_of_the_command_line_names_every_command() -> None:
+    (listed,) = re.findall(r"^    uncore (list \|.*?)\n\n", PAGE, re.MULTILINE | re.DOTALL)
+    assert {*listed.replace("|", " ").split()} == {*COMMANDS, *plugins.commands()}
+
+
+def test_page_of_the_command_line_names_every_key_and_figure_of_a_point() -> None:
+    (row,) = re.findall(r"^`run`, `sweep`: one row .*?\n\n", PAGE, re.MULTILINE | re.DOTALL)
+    named = re.findall(r"[\w.]+", row)
+    keys = [column.key for column in columns.columns(Point)]
+    unnamed = [k for k in keys if not any(f"{word}.".startswith(f"{k}.") for word in named)]
+    assert unnamed == []
+    (figures,) = re.findall(r"draws several figures, of `(.*?)`", PAGE)
+    assert figures.split() == [column.figure for column in columns.columns(Point) if column.figure]
 
 
 def test_last_value_of_a_repeated_option_is_used(uncore) -> None:
