@@ -1,5 +1,6 @@
 // Prints the results of system calls on messages that carry files or credentials, of calls on many
-// messages, of sockets that share an address, and of clocks; the argument names the subject.
+// messages, of sockets that share an address, of torn buffers, and of clocks; the argument names
+// the subject.
 #include "results.h"
 
 enum { UNIX = 1, INTERNET = 2, STREAM = 1, DATAGRAM = 2, SEQUENCE = 5, NONBLOCK = 0x800 };
@@ -388,6 +389,67 @@ static int shared(void) {
   return 0;
 }
 
+// Binds three sockets to a port. Each has some of the two options, and those of one row listen.
+static int rows(void) {
+  static const long options[] = {REUSE_ADDRESS, REUSE_PORT};
+  for (long type = STREAM; type <= DATAGRAM; ++type)
+    for (int row = 0; row < 128; ++row) {
+      long each[3];
+      if (row % 16 == 0) print_heading("three at a port");
+      for (int i = 0; i < 3; ++i) {
+        const struct name here = port(45013);
+        each[i] = call(N_socket, INTERNET, type | NONBLOCK, 0);
+        for (int option = 0; option < 2; ++option)
+          if (row >> (2 * i + option) & 1)
+            call(N_setsockopt, each[i], SOL_SOCKET, options[option], &(int){1}, 4);
+        print_result(call(N_bind, each[i], &here, 16));
+        if (row >= 64) print_result(call(N_listen, each[i], 1));
+      }
+      for (int i = 0; i < 3; ++i) call(N_close, each[i]);
+    }
+  say("\n");
+  return 0;
+}
+
+// ---- buffers that cannot be written, errors that wait, names that come late
+
+static int torn(void) {
+  enum { ALL = WAIT_ALL };
+  static const long flags[] = {0, PEEK, ALL};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      int ends[2];
+      print_heading("two parts, and a wrong one"), make_pair(kinds[i], ends);
+      call(N_write, ends[0], "abcd", 4), call(N_write, ends[0], "efgh", 4);
+      for (u64 size = 2; size <= 6; size += 2) {
+        struct part parts[2] = {{bytes, size}, {(void*)1, 8}};
+        struct message message = {0, 0, parts, 2, 0, 0, 0};
+        memset(bytes, 0, 8);
+        print_result(call(N_recvmsg, ends[1], &message, flags[j]));
+        for (int k = 0; k < 6; ++k) print_result(bytes[k]);
+      }
+      print_result(call(N_read, ends[1], bytes, 9)), call(N_close, ends[0]);
+      print_heading("an error that waits"), make_pair(kinds[i], ends);
+      call(N_write, ends[0], "abcd", 4), call(N_write, ends[1], "ef", 2), call(N_close, ends[0]);
+      print_result(call(N_recvfrom, ends[1], bytes, 8, flags[j], 0, 0));
+      for (int k = 0; k < 2; ++k) print_result(call(N_recvfrom, ends[1], bytes, 8, ALL, 0, 0));
+      call(N_close, ends[1]);
+    }
+  for (int i = 0; i < 3; ++i) {
+    int ends[2];
+    struct name own = {UNIX, {0, 'l', 'a', 't', 'e'}}, told = {0, {0}};
+    print_heading("a name that comes late"), make_pair(kinds[i], ends);
+    call(N_write, ends[0], "ab", 2), print_result(call(N_bind, ends[0], &own, 7));
+    u32 size = sizeof told;
+    print_result(call(N_recvfrom, ends[1], bytes, 8, 0, &told, &size)), print_result(size);
+    print_result(told.path[1]), size = sizeof told, call(N_close, ends[0]);
+    print_result(call(N_recvfrom, ends[1], bytes, 8, 0, &told, &size)), print_result(size);
+  }
+  print_heading("a private word at 0"), print_result(call(N_futex, 0, 128 | 3, 0, 1, bytes, 0));
+  print_result(call(N_futex, 0, 128 | 4, 0, 1, bytes, 0)), say("\n");
+  return 0;
+}
+
 // ---- clocks
 
 static long time_of(long clock) {
@@ -462,7 +524,8 @@ int run(int count, char** word) {
   } each[] = {
       {"passed", passed},   {"controls", controls},       {"streams", streams}, {"cycles", cycles},
       {"bounded", bounded}, {"credentials", credentials}, {"many", many},       {"shared", shared},
-      {"clocks", clocks},   {"limited", limited},         {"filled", filled},
+      {"clocks", clocks},   {"limited", limited},         {"filled", filled},   {"rows", rows},
+      {"torn", torn},
   };
   for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)
     if (same(word[1], each[i].word)) return each[i].run();

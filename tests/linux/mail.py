@@ -21,6 +21,7 @@ from tests.linux.programs import HERE
 
 RECORDED = HERE / "mail.txt"
 WORDS = "passed controls streams cycles bounded credentials many shared clocks filled".split()
+WORDS += ["rows", "torn"]
 OF_USERS = {"bounded": ["--nofile=1024"]}
 NOBODY = 65534
 TIMEOUT_S = 20

@@ -152,7 +152,8 @@ Work Futexes::unlock_both(Task& t, std::size_t a, std::size_t b) {
 Work Futexes::requeue(Task& t, const Requeue& arguments) {
   const std::size_t a = bucket_of(arguments.from), b = bucket_of(arguments.to);
   if (arguments.to % 4 != 0) co_return -EINVAL;
-  const int64_t error = co_await memory_.reach(t, arguments.from, 4);
+  // The word is accessed only to compare it. A private one need not be mapped otherwise.
+  const int64_t error = arguments.expected ? co_await memory_.reach(t, arguments.from, 4) : 0;
   if (error < 0) co_return error;
   co_await lock_both(t, a, b);
   co_await t.fence();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <ranges>
 
 #include "os/linux.hh"
 #include "os/uapi.hh"
@@ -12,7 +13,7 @@ std::vector<SocketRef> Addresses::open_at(const std::string& key) const {
   std::vector<SocketRef> open;
   const auto found = taken_.find(key);
   if (found == taken_.end()) return open;
-  for (const auto& taker : found->second)
+  for (const auto& taker : found->second.sockets)
     if (const SocketRef socket = taker.lock(); socket && socket->descriptors > 0)
       open.push_back(socket);
   return open;
@@ -27,29 +28,39 @@ SocketRef Addresses::at(const std::string& key, uint16_t from) const {
   return std::ranges::all_of(open, shares) ? open[from % open.size()] : open.back();
 }
 
+// Returns whether a socket can share its address with those that have it. As in Linux, the search
+// for a datagram socket that forbids it begins with the last that was bound, and ends at one that
+// also has SO_REUSEPORT (udp_lib_lport_inuse), so further ones are not asked.
+bool Addresses::share(const Socket& socket, const std::vector<SocketRef>& open) {
+  for (const SocketRef& other : std::views::reverse(open)) {
+    if (other.get() == &socket) continue;
+    if (!socket.is_internet()) return false;
+    const bool reuses = socket.has(Socket::kReuseAddress) && other->has(Socket::kReuseAddress);
+    if (reuses && !other->listens) continue;
+    const bool shares = socket.has(Socket::kReusePort) && other->has(Socket::kReusePort);
+    if (!shares || socket.is_datagram()) return shares;
+  }
+  return true;
+}
+
 bool Addresses::take(const std::string& key, const SocketRef& socket) {
   std::vector<SocketRef> open = open_at(key);
-  const auto shares = [&](const SocketRef& other) {
-    if (!socket->is_internet()) return false;
-    if (socket->has(Socket::kReusePort) && other->has(Socket::kReusePort)) return true;
-    return socket->has(Socket::kReuseAddress) && other->has(Socket::kReuseAddress) &&
-           !other->listens;
-  };
-  if (!std::ranges::all_of(open, shares)) return false;
-  open.push_back(socket);
-  taken_[key].assign(open.begin(), open.end());
+  const bool reuses = socket->has(Socket::kReuseAddress) && !socket->listens;
+  const bool shares = socket->has(Socket::kReusePort);
+  Takers& takers = taken_[key];
+  const bool is_first = open.empty(), is_connection = !socket->is_datagram();
+  const bool fits = socket->is_internet() && is_connection && !is_first &&
+                    ((takers.all_reuse && reuses) || (takers.last_shares && shares));
+  if (!fits && !share(*socket, open)) return false;
+  takers.all_reuse = (is_first || takers.all_reuse) && reuses;
+  takers.last_shares = shares;
+  if (std::ranges::find(open, socket) == open.end()) open.push_back(socket);
+  takers.sockets.assign(open.begin(), open.end());
   if (taken_.size() > max_taken_) {
     std::erase_if(taken_, [&](const auto& entry) { return open_at(entry.first).empty(); });
     max_taken_ = 2 * taken_.size() + kFewAddresses;
   }
   return true;
-}
-
-bool Addresses::may_listen(const std::string& key, const Socket& socket) const {
-  return std::ranges::all_of(open_at(key), [&](const SocketRef& other) {
-    if (other.get() == &socket || !other->listens) return true;
-    return socket.has(Socket::kReusePort) && other->has(Socket::kReusePort);
-  });
 }
 
 uint16_t Addresses::free_port(const std::string& family) {
@@ -94,10 +105,9 @@ uint16_t Socket::poll(const Task&) const {
              broken = !out || out->is_reader_closed() || out->is_writer_closed();
   unsigned ready = in && in->has_some() ? kReadable : 0;
   if (is_closed) ready |= kReadable | POLLRDHUP;
-  if (in && in->is_reset()) ready |= POLLERR;
   if (is_closed && (is_datagram() ? is_send_shut : broken)) ready |= POLLHUP;
   if (!is_datagram() && !out) ready |= POLLHUP;
-  if (pending) ready |= POLLERR;
+  if (has_error()) ready |= POLLERR;
   if (!out || broken || out->has_room(Stream::kPipeBuf)) ready |= kRoom;
   return static_cast<uint16_t>(ready);
 }
@@ -113,9 +123,10 @@ uint64_t Socket::size_of(const UserBuffers& parts) {
   return size;
 }
 
-int64_t Socket::may_send(const Linux& os, const UserBuffers& parts) const {
+int64_t Socket::may_send(const Linux& os, const UserBuffers& parts) {
   const std::size_t most = is_internet() ? kMostOfInternet : kSocketBytes - kOverhead;
   if (size_of(parts) > most) return -EMSGSIZE;
+  if (has_error()) return take_error();
   if (is_send_shut ||
       (!is_datagram() && out && (out->is_reader_closed() || out->is_writer_closed())))
     return -EPIPE;
@@ -159,9 +170,8 @@ Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
 Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::IoOptions io_options,
                      Stream::ReceiveResult& received) {
   if (is_datagram()) inbox();
-  if (pending) co_return take_error();
   if (!in) co_return type == kStream && !is_internet() ? -EINVAL : -ENOTCONN;
-  if (keeps_boundaries() && !is_internet() && in->take_reset()) co_return -ECONNRESET;
+  if (keeps_boundaries() && has_error()) co_return take_error();
   if (is_datagram() && !io_options.waits && !in->has_some()) co_return -EAGAIN;
   const std::shared_ptr<Stream> from = in;
   io_options.by_sender = tells_credentials();
@@ -185,27 +195,24 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
                   Stream::IoOptions io_options, OpenFileRefs& files) {
   if (keeps_boundaries()) io_options.signals = false;
   if (is_datagram_over_internet()) {
-    if (pending) co_return take_error();
     if (const int64_t no = may_send(os, from); no < 0) co_return no;
     const bool is_connected = !peer.empty() && to == out;
     const SocketRef now = is_connected ? peer_now(os) : nullptr;
     if (is_connected) to = now ? (now->inbox(), now->in) : nullptr;
     if (is_connected && (!to || !may_send_to(*now))) {
-      if (!to) pending = ECONNREFUSED;
+      if (!to) fail(ECONNREFUSED);
       co_return static_cast<int64_t>(size_of(from));
     }
   }
   const bool is_message = keeps_boundaries() && !is_internet();
-  if (is_message && !is_datagram() && pending) co_return take_error();
-  if (is_message && !is_datagram() && in && in->take_reset()) co_return -ECONNRESET;
+  if (is_message && !is_datagram() && has_error()) co_return take_error();
   if (!to && !is_datagram() && !is_internet()) co_return -ENOTCONN;
   if (is_message)
     if (const int64_t no = may_send(os, from); no < 0) co_return no;
-  if (is_message && pending) co_return take_error();
   const auto other = to ? std::dynamic_pointer_cast<Socket>(to->reader.lock()) : nullptr;
   if (is_message && is_datagram() && other && !may_send_to(*other)) co_return -EPERM;
   const bool is_connection = type == kStream && is_internet();
-  if (is_connection && in && in->take_reset()) co_return -ECONNRESET;
+  if (is_connection && has_error()) co_return take_error();
   if (is_connection && to && to->is_reader_closed() && !std::exchange(is_refused, true))
     co_return static_cast<int64_t>(size_of(from));  // the answer comes later
   const bool is_broken_pipe = is_send_shut || (!to && is_internet() && !is_datagram());
@@ -213,11 +220,12 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
     co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
   if (is_broken_pipe) co_return -EPIPE;
   if (!to) co_return is_internet() ? -EDESTADDRREQ : -ENOTCONN;
-  if (pending && !is_internet() && size_of(from) > 0 && !to->is_reader_closed())
+  if (has_error() && !is_internet() && size_of(from) > 0 && !to->is_reader_closed())
     co_return take_error();
   if (tells_credentials() || (other && (other->tells_credentials() || other->listener.lock())))
     io_options.is_signed = true;
-  const int64_t sent = co_await to->send(os, t, *this, std::move(from), io_options, name, files);
+  const int64_t sent =
+      co_await to->send(os, t, *this, std::move(from), io_options, own_name, files);
   if (sent != -EPIPE || !is_datagram() || !to->is_reader_closed()) co_return sent;
   if (to == out) disconnect(os);
   co_return -ECONNREFUSED;
@@ -227,7 +235,7 @@ void Socket::disconnect(Linux& os) {
   if (out && in && in->has_some() && !is_internet()) {
     os.in_flight.drop_unread(in->clear());
     const auto other = std::dynamic_pointer_cast<Socket>(out->reader.lock());
-    if (other && other->out == in) other->pending = ECONNRESET;
+    if (other && other->out == in) other->fail(ECONNRESET);
   }
   out.reset(), peer.clear();
 }
@@ -240,15 +248,15 @@ Work Socket::hang_up(Linux& os, Task& t) {
   const std::shared_ptr<Stream> from = in, to = out;
   const std::deque<SocketRef> waiting = std::exchange(accept_queue, {});
   if (to && from && from->has_unread() && !is_datagram()) {
-    to->reset();
+    to->fail(ECONNRESET);
     if (other) other->is_refused = true;
   }
   if (from) os.in_flight.drop_unread(from->take_files());
-  os.in_flight.closed_socket();
+  if (!is_internet() && is_made) os.in_flight.closed_socket();
   if (from) co_await from->close_reading(os, t);
   if (to && !is_datagram()) co_await to->close_writing(os, t);
   for (const SocketRef& other : waiting) {
-    if (other->out) other->out->reset();
+    if (other->out) other->out->fail(ECONNRESET);
     co_await other->hang_up(os, t);
   }
   co_return 0;

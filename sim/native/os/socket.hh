@@ -25,20 +25,28 @@ class Addresses {
   // Returns the socket to which one at the port `from` connects or sends. Of sockets with
   // SO_REUSEPORT, ports have one after the other in turn; of others, the one that was bound last.
   SocketRef at(const std::string& key, uint16_t from = 0) const;
-  // Gives the socket an address. Returns false if another socket has it that does not share it.
+  // Gives the socket an address, or, when it begins to listen, asks for its own once more, as Linux
+  // does. Returns false if another socket has it that does not share it.
   bool take(const std::string& key, const SocketRef& socket);
-  // Returns whether a socket may listen at its address, beside others that have it.
-  bool may_listen(const std::string& key, const Socket& socket) const;
   uint16_t free_port(const std::string& family);
   uint16_t next_port() const { return next_port_; }
 
  private:
+  // The sockets that have an address, in the order in which they were bound. Linux remembers of a
+  // port of TCP whether all its sockets may reuse it, and whether the last had SO_REUSEPORT
+  // (fastreuse and fastreuseport). A further socket that fits is not compared with the others.
+  struct Takers {
+    std::vector<std::weak_ptr<Socket>> sockets;
+    bool all_reuse = false, last_shares = false;
+  };
+
   std::vector<SocketRef> open_at(const std::string& key) const;
+  static bool share(const Socket& socket, const std::vector<SocketRef>& open);
 
   // Addresses of closed sockets are forgotten whenever as many have been added as were left.
   static constexpr std::size_t kFewAddresses = 64;
 
-  std::map<std::string, std::vector<std::weak_ptr<Socket>>> taken_;
+  std::map<std::string, Takers> taken_;
   std::size_t max_taken_ = kFewAddresses;
   uint16_t next_port_ = 32768;  // start of Linux's default net.ipv4.ip_local_port_range
 };
@@ -82,13 +90,17 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   Stream& inbox();
 
   static uint64_t size_of(const UserBuffers& parts);
-  // Returns 0 if a message can be sent, whatever its destination; else the error.
-  int64_t may_send(const Linux& os, const UserBuffers& parts) const;
+  // Returns 0 if a message can be sent, whatever its destination; else the error, which may be the
+  // pending one.
+  int64_t may_send(const Linux& os, const UserBuffers& parts);
   // Returns whether this socket may send datagrams to `other`. A connected datagram socket accepts
   // them from its peer only.
   bool may_send_to(const Socket& other) const;
-  // Returns the pending error, negative, and forgets it. Returns 0 if there is none.
-  int64_t take_error() { return -std::exchange(pending, 0); }
+  // The pending error, as of Stream: nobody had the address to which a datagram was sent, the peer
+  // has gone without reading everything, or a later message of recvmmsg failed.
+  void fail(int32_t error) { inbox().fail(error); }
+  bool has_error() const { return in && in->has_error(); }
+  int64_t take_error() { return in ? in->take_error() : 0; }
   // Returns whether a flag of setsockopt is set.
   bool has(uint32_t option) const;
   // Returns whether messages to this socket tell their senders' credentials (SO_PASSCRED).
@@ -100,19 +112,22 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
 
   const uint16_t family;
   const uint32_t type;
-  std::string name, peer;  // own and peer's address, as the program gave them; empty: none
+  // Own and peer's address, as the program gave them; empty: none. The own one is shared with the
+  // messages sent, since their receivers are told the address that the sender has then.
+  const std::shared_ptr<std::string> own_name = std::make_shared<std::string>();
+  std::string& name = *own_name;
+  std::string peer;
   std::shared_ptr<Stream> in, out;
   // Values that setsockopt has set. Of these only the three below have an effect.
   static constexpr uint32_t kReuseAddress = 2, kReusePort = 15, kPassCredentials = 16;
   std::map<uint32_t, std::string> options;
   bool listens = false;
+  bool is_made = true;                 // false: Linux would not have made it yet (socketpair)
   bool is_send_shut = false;           // shut down for writing (SHUT_WR)
   bool is_receive_shut = false;        // shut down for reading (SHUT_RD)
   std::size_t backlog = 0;             // the backlog of listen(2)
   std::deque<SocketRef> accept_queue;  // connections that accept(2) has not yet returned
   std::weak_ptr<Socket> listener;  // the listening socket whose accept_queue has this connection
-  // Error that the next call returns: nobody had the address to which a datagram was sent.
-  int32_t pending = 0;
   // The peer of a connection over AF_INET has refused bytes, because it has closed its socket.
   bool is_refused = false;
 };

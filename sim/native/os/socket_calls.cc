@@ -19,6 +19,7 @@ enum : uint64_t {
   kTruncated = 0x20,
   kDontWait = 0x40,
   kWaitAll = 0x100,
+  kErrorQueue = 0x2000,
   kNoSignal = 0x4000,
   kControlTruncated = 8,
   kWaitForOne = 0x10000,
@@ -205,10 +206,13 @@ int64_t bind_to(Linux& os, const SocketRef& socket, std::string address) {
   return 0;
 }
 
-// Binds an AF_INET socket without an address to a loopback address, before it connects, listens or
-// sends (Linux's inet_autobind).
+// Binds a socket without an address before it connects, listens or sends: one of AF_INET to a
+// loopback address (Linux's inet_autobind), one that tells credentials to an abstract name
+// (unix_autobind).
 void autobind(Linux& os, const SocketRef& socket) {
-  if (socket->family != kInternet || !socket->name.empty()) return;
+  if (!socket->name.empty()) return;
+  if (socket->tells_credentials()) bind_to(os, socket, no_address(*socket));
+  if (socket->family != kInternet) return;
   std::string address(kInternetBytes, '\0');
   address[0] = kInternet, address[4] = 127, address[7] = 1;
   bind_to(os, socket, address);
@@ -218,6 +222,7 @@ void autobind(Linux& os, const SocketRef& socket) {
 Work connect_to(Linux& os, Task& t, SocketRef socket, std::string address) {
   SocketRef other;
   if (socket->family == kInternet && !is_here(address)) co_return -ENETUNREACH;
+  if (socket->family == kUnix) autobind(os, socket);
   const int64_t error = look_up(os, *socket, address, other);
   if (error < 0 && !socket->is_datagram_over_internet()) co_return error;
   autobind(os, socket);
@@ -251,7 +256,11 @@ constexpr int64_t kNobody = 1;
 Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint64_t size,
             const UserBuffers& parts, std::shared_ptr<Stream>& to) {
   to = socket->out;
-  if (!address || !static_cast<uint32_t>(size)) co_return 0;
+  const bool is_unix_message = socket->keeps_boundaries() && !socket->is_internet();
+  if (!address || !static_cast<uint32_t>(size)) {
+    if (is_unix_message && to) autobind(os, socket);
+    co_return 0;
+  }
   const bool is_stream = socket->type == kStream && socket->family == kUnix;
   std::string name;
   if (is_stream || socket->type != kDatagram) {
@@ -263,8 +272,8 @@ Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint6
   if (error < 0) co_return error;
   if (const int64_t no = check_address(*socket, name); no < 0) co_return no;
   if (name.size() == sizeof(uint16_t)) co_return -EINVAL;
+  if (is_unix_message) autobind(os, socket);
   if (const int64_t no = socket->may_send(os, parts); no < 0) co_return no;
-  if (!socket->is_internet() && socket->pending) co_return socket->take_error();
   SocketRef other;
   const int64_t no = look_up(os, *socket, name, other);
   if (no == 0 || socket->is_internet()) autobind(os, socket);
@@ -331,7 +340,8 @@ Work receive(Linux& os, Task& t, SocketRef socket, UserBuffers parts, uint64_t f
   if (size < 0) co_return size;
   truncated = socket->keeps_boundaries() && received.full_size > static_cast<uint64_t>(size);
   int64_t error = 0;
-  if (!socket->keeps_boundaries() && !socket->is_internet()) received.from = socket->peer_name();
+  const bool is_unix_stream = !socket->keeps_boundaries() && !socket->is_internet();
+  if (is_unix_stream && received.is_signed) received.from = socket->peer_name();  // not at the end
   if (from.at && received.from.empty())
     error = co_await write_none(os, t, from.size);
   else if (from.at)
@@ -356,19 +366,22 @@ Work socket(Linux& os, Task& t) {
   co_return os.files.open(make(family, type), os.limits.descriptors(), type);
 }
 
-// Writes the descriptors before it fails for a family without socket pairs, as Linux does.
+// Writes the descriptors before it makes sockets or fails for a family without pairs, as Linux
+// does.
 Work socketpair(Linux& os, Task& t) {
   const auto family = static_cast<uint32_t>(t.args[0]), type = static_cast<uint32_t>(t.args[1]);
   if (!has_known_flags(type)) co_return -EINVAL;
   int64_t may = may_make(family, type, static_cast<uint32_t>(t.args[2]));
   if (may == 0 && family != kUnix) may = -EOPNOTSUPP;
   const SocketRef a = make(kUnix, type), b = make(kUnix, type);
+  a->is_made = b->is_made = false;
   const int64_t error = co_await give_pair(os, t, a, b, t.args[3], type);
   if (error < 0) co_return error;
   if (may < 0) {
     for (const OpenFileRef& file : {OpenFileRef(a), OpenFileRef(b)}) os.files.drop(file);
     co_return may;
   }
+  a->is_made = b->is_made = true;
   Socket::pair(a, b);
   co_return 0;
 }
@@ -391,9 +404,12 @@ Work listen(Linux& os, Task& t) {
   if (socket->type == kDatagram) co_return -EOPNOTSUPP;
   if (socket->out || (socket->family == kUnix && socket->name.empty())) co_return -EINVAL;
   autobind(os, socket);
-  if (socket->is_internet() && !os.addresses.may_listen(bound_name(*socket, socket->name), *socket))
+  const bool begins = !std::exchange(socket->listens, true);
+  if (begins && socket->is_internet() &&
+      !os.addresses.take(bound_name(*socket, socket->name), socket)) {
+    socket->listens = false;
     co_return -EADDRINUSE;
-  socket->listens = true;
+  }
   socket->backlog = std::min<uint64_t>(static_cast<uint32_t>(t.args[1]), kMaxBacklog);
   co_return 0;
 }
@@ -551,8 +567,7 @@ Work read_control(Linux& os, Task& t, Socket& socket, const Message& message,
       t, message.control, {reinterpret_cast<uint8_t*>(control.data()), control.size()});
   if (error < 0) co_return error;
   if (socket.type == kSequence) {
-    if (socket.pending) co_return socket.take_error();
-    if (socket.in && socket.in->take_reset()) co_return -ECONNRESET;
+    if (socket.has_error()) co_return socket.take_error();
     if (!socket.out) co_return -ENOTCONN;
   }
   co_return socket.is_internet() ? 0 : parse_control(os, control, attached);
@@ -734,8 +749,7 @@ Work recvmmsg(Linux& os, Task& t) {
     if (error < 0) co_return error;
   }
   if (!socket) co_return no_socket(os, t.args[0]);
-  if (socket->pending) co_return socket->take_error();
-  if (socket->in && socket->in->take_reset()) co_return -ECONNRESET;
+  if (socket->has_error() && !(flags & kErrorQueue)) co_return socket->take_error();
   int64_t done = 0, error = 0;
   for (uint64_t at = t.args[1]; done < static_cast<int64_t>(many); at += sizeof(MessageOfMany)) {
     const int64_t size = co_await receive_message(os, t, socket, at, flags & ~kWaitForOne);
@@ -750,7 +764,7 @@ Work recvmmsg(Linux& os, Task& t) {
   }
   if (done == 0) co_return error;
   if (error < 0 && error != -EAGAIN && error != -ERESTARTSYS)
-    socket->pending = static_cast<int32_t>(-error);
+    socket->fail(static_cast<int32_t>(-error));
   if (!time) co_return done;
   const std::array<uint64_t, 2> left = left_until(end, t.now());
   const int64_t fault = co_await os.memory.write(t, left, time);
@@ -880,8 +894,7 @@ Work getsockopt(Linux& os, Task& t) {
   if (level == kSocketLevel) {
     const auto set = socket->options.find(option);
     value = set == socket->options.end() ? first_value(os, *socket, option) : set->second;
-    if (option == kError && socket->in && socket->in->take_reset()) value = word(ECONNRESET);
-    if (option == kError && socket->pending) value = word(-socket->take_error());
+    if (option == kError) value = word(-socket->take_error());
   }
   const std::size_t size = std::min<std::size_t>(value.size(), static_cast<uint32_t>(room));
   const auto* const bytes = reinterpret_cast<const uint8_t*>(value.data());

@@ -36,6 +36,21 @@ Work each(const UserBuffers& parts, uint64_t at, uint64_t size, PartWork work) {
   co_return 0;
 }
 
+// Returns how many of the bytes [at, at + size) of a vector of buffers, from its beginning, a call
+// may write.
+std::size_t writable_bytes(const UserMemory& memory, const UserBuffers& parts, uint64_t at,
+                           uint64_t size) {
+  uint64_t done = 0;
+  for (const UserBuffer& part : parts) {
+    const uint64_t skipped = std::min(at, part.size);
+    const uint64_t here = std::min(part.size - skipped, size - done);
+    const uint64_t possible = memory.usable(part.address + skipped, here, UserMemory::Use::write);
+    at -= skipped, done += possible;
+    if (possible < here) break;
+  }
+  return done;
+}
+
 // Returns the bytes that Linux's buffer of a datagram takes (skb->truesize): a structure, and
 // memory for the data and a second structure, which is a power of two. What is beyond four pages is
 // in pages of its own.
@@ -57,19 +72,34 @@ Work Stream::notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uin
 }
 
 // Returns up to `most` bytes for a reader, from one datagram or from the stream, there up to the
-// end of a message with files, and removes them unless `peeks`. The rest of a datagram is
-// discarded. The first byte that is taken of a message brings its files. As in Linux, who only
+// end of a message with files, and removes them unless they are peeked at. The rest of a datagram
+// is discarded. The first byte that is taken of a message brings its files. As in Linux, who only
 // peeks gets those of the next message that has any, even behind `most` bytes.
-std::string Stream::take(std::size_t most, bool peeks, bool by_sender, ReceiveResult& received) {
+//
+// Bytes that were sent together are taken together: if those of a stream cannot all be written to
+// the reader's buffers they stay, and `torn` becomes those that can, which Linux has copied before
+// it fails.
+std::string Stream::take(std::size_t most, const Writable& writable, const IoOptions& io_options,
+                         ReceiveResult& received, std::optional<std::string>& torn) {
+  const bool peeks = io_options.peeks;
   std::string taken;
-  if (datagrams_ && has_some())
-    received.from = parts_.front().from, received.full_size = parts_.front().bytes.size();
+  if (datagrams_ && has_some()) {
+    const Part& first = parts_.front();
+    received.from = first.from ? *first.from : "", received.full_size = first.bytes.size();
+  }
   for (Part& part : parts_) {
     received.is_complete =
-        by_sender && received.is_signed.value_or(part.is_signed) != part.is_signed;
+        io_options.by_sender && received.is_signed.value_or(part.is_signed) != part.is_signed;
     if (received.is_complete) break;
     received.is_signed = part.is_signed;
-    taken += part.bytes.substr(0, most - taken.size());
+    const std::size_t whole = std::min(most - taken.size(), part.bytes.size());
+    const std::size_t possible = datagrams_ ? whole : writable(taken.size(), whole);
+    received.is_complete = possible < whole;
+    if (received.is_complete) {
+      torn = part.bytes.substr(0, possible);
+      break;
+    }
+    taken += part.bytes.substr(0, whole);
     received.is_complete = datagrams_ || part.packed || !part.files.empty();
     received.files = peeks ? part.files : std::exchange(part.files, {});
     if (received.is_complete || (taken.size() == most && !peeks)) break;
@@ -97,53 +127,54 @@ std::string Stream::take(std::size_t most, bool peeks, bool by_sender, ReceiveRe
 }
 
 // Waits until there are bytes and receives them. With io_options.waits_for_all, repeats this until
-// all buffers are full.
+// all buffers are full. An error that ends such a wait is lost if there were bytes, as in Linux.
 Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptions io_options,
                      ReceiveResult& received) {
   const uint64_t room = size_of(to);
   uint64_t done = 0;
+  const auto done_or = [&done](int64_t error) { return done ? static_cast<int64_t>(done) : error; };
   if (room == 0 && !datagrams_ && !io_options.waits_if_zero) co_return 0;
-  const auto ready = [this] { return has_some() || writer_closed_; };
+  const auto ready = [this] { return has_some() || has_error() || writer_closed_; };
   do {
-    if (!ready() && !io_options.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
+    if (!ready() && !io_options.waits) co_return done_or(-EAGAIN);
     if (!ready()) {
       const WaitQueue::Member waits(self.ready, t);
       const int64_t error = co_await os.signals.wait(t, kNever, ready);
-      if (error < 0) co_return done ? static_cast<int64_t>(done) : error;
+      if (error < 0) co_return done_or(error);
     }
-    if (!has_some() && done == 0 && take_reset()) co_return -ECONNRESET;
+    if (!has_some() && has_error()) co_return done_or(take_error());
     const int64_t size = co_await deliver(os, t, to, done, io_options, received);
-    if (size < 0) co_return done ? static_cast<int64_t>(done) : size;
+    if (size < 0) co_return done_or(size);
     if (size == 0) break;
     done += static_cast<uint64_t>(size);
   } while (io_options.waits_for_all && !io_options.peeks && !received.is_complete && done < room);
   co_return static_cast<int64_t>(done);
 }
 
-// Copies bytes to the program. If a buffer is not mapped, fails before it takes any byte.
+// Copies bytes to the program. A fault discards a datagram, unless it is only peeked at; bytes of a
+// stream stay.
 Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, IoOptions io_options,
                      ReceiveResult& received) {
-  const uint64_t room = size_of(to) - at;
-  const auto reach = [&](UserBuffer part, uint64_t) {
-    return os.memory.reach(t, part.address, part.size, UserMemory::Use::write);
+  const auto writable = [&](std::size_t offset, std::size_t size) {
+    return writable_bytes(os.memory, to, at + offset, size);
   };
-  const int64_t fault = co_await each(to, at, std::min<uint64_t>(room, bytes()), reach);
-  const bool fails = fault < 0 && !datagrams_;  // a fault discards a datagram
-  const bool stays = io_options.peeks || fails;
-  const std::string taken = take(room, stays, io_options.by_sender, received);
-  if (fails) received.files.clear();
-  if (stays)
+  std::optional<std::string> torn;
+  const std::string taken = take(size_of(to) - at, writable, io_options, received, torn);
+  const bool fails = torn && taken.empty();
+  if (io_options.peeks)
     FilesInFlight::hold(received.files);
   else
     os.in_flight.taken(received.files.size());
-  if (!stays) co_await notify(os, t, writer, POLLOUT);
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(taken.data());
+  if (!io_options.peeks && !fails) co_await notify(os, t, writer, POLLOUT);
+  const std::string copied = taken + torn.value_or("");
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(copied.data());
   const auto copy = [&](UserBuffer part, uint64_t place) {
     return os.memory.copy_out(t, {bytes + place, static_cast<std::size_t>(part.size)},
                               part.address);
   };
-  const int64_t error = co_await each(to, at, taken.size(), copy);
-  co_return error < 0 ? error : static_cast<int64_t>(taken.size());
+  const int64_t error = co_await each(to, at, copied.size(), copy);
+  if (error < 0) co_return error;
+  co_return fails ? -EFAULT : static_cast<int64_t>(taken.size());
 }
 
 // True if the last page of a pipe has room for these bytes.
@@ -155,7 +186,7 @@ bool Stream::can_join(std::size_t size) const {
 // Sends a datagram as a whole. Sends other bytes in parts of up to kPipeBuf, and waits for room
 // before each. What is left over of whole pages goes into the last page of a pipe, if it can.
 Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOptions io_options,
-                  std::string sender, OpenFileRefs& files) {
+                  std::shared_ptr<const std::string> sender, OpenFileRefs& files) {
   const uint64_t all = size_of(from);
   uint64_t done = 0;
   if (all == 0 && !datagrams_ && !reader_closed_ && !writer_closed_) co_return 0;

@@ -36,7 +36,7 @@ class Stream {
   };
   // Results of a receive besides the bytes.
   struct ReceiveResult {
-    std::string from;           // the sender's address
+    std::string from;           // the sender's present address
     std::size_t full_size = 0;  // the datagram's full size, even if it did not fit
     // The files that the message carried, which the receiver now holds (FilesInFlight).
     OpenFileRefs files;
@@ -51,18 +51,20 @@ class Stream {
 
   // receive() and send() return what read(2) and write(2) return. `self` is the file that reads or
   // writes, in whose queue the calling task waits. send() takes the files if it has sent anything.
+  // `sender` is the sender's address, of which a receive tells the value at its own time.
   Work receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, IoOptions io_options,
                ReceiveResult& received);
   Work send(Linux& os, Task& t, OpenFile& self, UserBuffers from, IoOptions io_options,
-            std::string sender, OpenFileRefs& files);
+            std::shared_ptr<const std::string> sender, OpenFileRefs& files);
   // These close the reading or the writing end, and wake the tasks that wait at the other end.
   Work close_reading(Linux& os, Task& t);
   Work close_writing(Linux& os, Task& t);
-  // Makes the reader get -ECONNRESET once, after the bytes that are still there. Called when the
-  // writer has closed its socket without reading everything that was sent to it.
-  void reset() { reset_ = true; }
-  bool is_reset() const { return reset_; }
-  bool take_reset() { return std::exchange(reset_, false); }
+  // Makes a call of the reader fail once with this error; a receive of bytes, after those that are
+  // still there. One error is kept, the last, as in Linux (sk_err). take_error() returns it,
+  // negative, and forgets it; 0 if there is none.
+  void fail(int32_t error) { error_ = error; }
+  bool has_error() const { return error_ != 0; }
+  int64_t take_error() { return -std::exchange(error_, 0); }
 
   // Returns whether there is a message with files, and calls visit(file) for each.
   bool carries_files() const;
@@ -93,7 +95,8 @@ class Stream {
 
  private:
   struct Part {
-    std::string bytes, from;
+    std::string bytes;
+    std::shared_ptr<const std::string> from;
     std::size_t taken = 0;  // number of bytes of the page that were read and removed
     bool packed = false;    // it is read alone, and the bytes that the reader leaves are lost
     bool is_signed = false;
@@ -101,7 +104,10 @@ class Stream {
   };
 
   bool can_join(std::size_t size) const;
-  std::string take(std::size_t max_bytes, bool peeks, bool by_sender, ReceiveResult& received);
+  // Returns how many of a range of the reader's bytes, from its beginning, can be written.
+  using Writable = std::function<std::size_t(std::size_t offset, std::size_t size)>;
+  std::string take(std::size_t max_bytes, const Writable& writable, const IoOptions& io_options,
+                   ReceiveResult& received, std::optional<std::string>& torn);
   Work deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t offset, IoOptions io_options,
                ReceiveResult& received);
   Work notify(Linux& os, Task& t, const std::weak_ptr<OpenFile>& waiter, uint16_t events);
@@ -110,7 +116,8 @@ class Stream {
   const bool datagrams_, pages_;
   std::deque<Part> parts_;
   std::size_t bytes_ = 0;  // in the stream, or in buffers of datagrams
-  bool reader_closed_ = false, writer_closed_ = false, reset_ = false;
+  int32_t error_ = 0;
+  bool reader_closed_ = false, writer_closed_ = false;
 };
 
 }  // namespace uncore
