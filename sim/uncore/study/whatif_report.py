@@ -62,7 +62,7 @@ def chance_note(effects: WhatIf) -> str:
     if len(effects.base.points) == 1:
         return "one run of each; without --repeat 1 the table says how much of it is chance"
     return (
-        f"+-: the {CONFIDENCE_PERCENT} % interval of the change, seed by seed; ~: it contains 0,"
+        f"from, to: {CONFIDENCE_PERCENT} % interval of the change, seed by seed; ~: it contains 0,"
         " so the change may be chance"
     )
 
@@ -78,16 +78,12 @@ def job(effects: WhatIf) -> str:
     return f"{' '.join(effects.words[2:4])}, {effects.base.threads} threads"
 
 
-def _percent(value: float | None, deviation: float | None = None) -> str:
-    spread = "" if deviation is None else f" +-{100 * deviation:.1f}"
-    return units.EMPTY if value is None else f"{100 * value:+.1f}{spread} %"
+def _percent(value: float | None) -> str:
+    return units.EMPTY if value is None else f"{100 * value:+.1f} %"
 
 
 def _throughput(row: Row) -> str:
-    """Formats a change with the distance to the farther end of its interval."""
-    change, low = row["throughput_change"], row["throughput_change_min"]
-    deviation = None if low is None else max(change - low, row["throughput_change_max"] - change)
-    return ("~ " if row["doubtful"] else "") + _percent(change, deviation)
+    return ("~ " if row["doubtful"] else "") + _percent(row["throughput_change"])
 
 
 COLUMNS = [
@@ -104,6 +100,8 @@ COLUMNS = [
         _throughput,
         about="change of throughput, median over the seeds; ~: chance alone may explain it",
     ),
+    Column("from", "throughput_change_min", _percent, about="lower end of its 95 % interval"),
+    Column("to", "throughput_change_max", _percent, about="upper end of its 95 % interval"),
     Column("p99", "p99_change", _percent, about="change of the 99th percentile of latencies"),
 ]
 
