@@ -15,7 +15,7 @@ from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.job.job import Length
-from uncore.result import Point, Result
+from uncore.result import Point
 
 WITHIN_5_PERCENT = 50_000
 JOB = make_job("ccx:2x2", "lock/ticket", "4", parameters={"ops": 50}, seeds=range(1, 10))
@@ -27,20 +27,16 @@ def unchanged() -> tuple[Point, ...]:
     return tuple(execute([JOB])[0].points)
 
 
-def machine_with(**overrides: str) -> Job:
+def job_with(**overrides: str) -> Job:
     dotted = {key.replace("_", "."): value for key, value in overrides.items()}
     machine = make_job("ccx:2x2", "lock/ticket", "4", overrides=dotted).machine
     return replace(JOB, machine=machine)
 
 
-def compared(job: Job, length: Length | None = None) -> tuple[Comparison, Result]:
-    plan = Comparison(job, unchanged(), WITHIN_5_PERCENT, length)
-    (result,) = execute([job], plans=[plan])
-    return plan, result
-
-
 def test_change_that_does_not_concern_the_program_has_one_run() -> None:
-    plan, result = compared(machine_with(interrupt_send="1us"))
+    job = job_with(interrupt_send="1us")
+    plan = Comparison(job, unchanged(), WITHIN_5_PERCENT)
+    (result,) = execute([job], plans=[plan])
     assert plan.equals_unchanged
     assert [point.seed for point in result.points] == [1]
 
@@ -61,7 +57,7 @@ def rated(point: Point, factor: float) -> Point:
         ((1.2, 1.5, 1.3), 9),  # a large effect, but of unknown size
     ],
 )
-def test_small_effect_has_all_runs_unless_requests_keep_their_order(
+def test_number_of_runs_follows_from_the_size_of_the_effect_and_its_chance(
     factors: tuple[float, ...], runs: int
 ) -> None:
     by_chance = (1.0, 1.02, 0.98, 1.01, 0.99, 1.0, 1.02, 0.98, 1.0)

@@ -222,7 +222,7 @@ def test_agreeing_runs_end_the_search_at_once() -> None:
 
 def test_interval_contains_what_cold_misses_may_still_change() -> None:
     """An operation of the longest runs has half as many cold misses as one of runs half as long. So
-    runs twice as long would change the rate once more by half of the difference, or by less.
+    without the other half, the rate would change once more by as much.
     """
 
     def grows(seed: int, ns: int) -> float:

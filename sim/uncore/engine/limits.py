@@ -73,31 +73,25 @@ def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProg
             f" {option} with more, or none"
         )
 
-    def check_memory(simulated: Callable[[], str], operations: int, touched: int) -> None:
-        held_bytes = resident_bytes() - held_before
-        if touched > memory or held_bytes > MACHINE_HOST_BYTES + HOST_BYTES_PER_BYTE * memory:
-            used = f"{touched >> 20} MiB touched, and"
-            used += f" {max(held_bytes, 0) >> 20} MiB of this computer's,"
-            raise limit_error(
-                "--max-memory", limits.max_memory, f"{used} in {simulated()}", operations
-            )
-
     def check_limits(operations: int, reached: int, touched: int = 0) -> None:
         nonlocal memory_checked
-
-        def simulated() -> str:
-            return f"{reached / TIME_UNITS['s']:.4g} s of simulated time"
-
+        simulated = f"{reached / TIME_UNITS['s']:.4g} s of simulated time"
         if reached > time_ps:
-            raise limit_error("--max-time", limits.max_time, simulated(), operations)
+            raise limit_error("--max-time", limits.max_time, simulated, operations)
         now = time.monotonic()
         if touched > memory or now - memory_checked > MEMORY_CHECK_PERIOD_S:
             memory_checked = now
-            check_memory(simulated, operations, touched)
+            held_bytes = resident_bytes() - held_before
+            if touched > memory or held_bytes > MACHINE_HOST_BYTES + HOST_BYTES_PER_BYTE * memory:
+                used = f"{touched >> 20} MiB touched, and"
+                used += f" {max(held_bytes, 0) >> 20} MiB of this computer's,"
+                raise limit_error(
+                    "--max-memory", limits.max_memory, f"{used} in {simulated}", operations
+                )
         if (elapsed := now - start) > host:
             host_time = f"{elapsed:.4g} s of this computer's time"
             raise limit_error(
-                "--max-host", limits.max_host, f"{host_time}, {simulated()}", operations
+                "--max-host", limits.max_host, f"{host_time}, {simulated}", operations
             )
         tick(operations, reached)
 

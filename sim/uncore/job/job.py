@@ -362,8 +362,7 @@ class Job:
             return point
         chance = dataclasses.replace(self.machine.chance, start=length.start)
         machine = dataclasses.replace(self.machine, chance=chance)
-        parameters = {**dict(self.parameters), **length.parameters}
-        return point._with_fields(machine=machine).given(parameters)
+        return point._with_fields(machine=machine).adding(length.parameters)
 
     def points(self) -> Iterator[Job]:
         """Yields the job of each point, ordered by thread count and then by seed."""

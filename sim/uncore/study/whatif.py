@@ -227,8 +227,8 @@ def _plan(change: Change, base: Repeats, within: int, result: Result) -> Plan:
     """
     if not within:
         return Plan(change.job)
-    ((_, *length),) = result.job["lengths"]
-    tried = Length(base.threads, *length) if change.kind in FASTER_KINDS else None
+    (length,) = result.job["lengths"]
+    tried = Length(*length) if change.kind in FASTER_KINDS else None
     return Comparison(change.job, base.points, within, tried)
 
 
